@@ -1,0 +1,5 @@
+//! What has been tried, of all that could be.
+
+pub mod feasible;
+pub mod map;
+pub mod method_pairs;

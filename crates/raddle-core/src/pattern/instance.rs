@@ -1,0 +1,149 @@
+//! One concrete occurrence of a pattern, in terms that are the same in every execution.
+
+use super::catalogue::{AccessKind, PatternId, Which};
+use crate::event::SiteId;
+use crate::trace::NameId;
+use serde::{Deserialize, Serialize};
+
+/// A pattern with the static sites of its steps and the stable names of its variables.
+///
+/// Threads are erased: two occurrences that differ only in which threads took part are one instance, as
+/// MAP-coverage prescribes. Dynamic variables are erased to their names; `x` and `y` are different locations in
+/// the execution but can bear the same name (two objects of one type).
+///
+/// ```
+/// use raddle_core::pattern::{Instance, PatternId};
+/// use raddle_core::{NameId, SiteId};
+/// let p4 = PatternId::new(4).unwrap();
+/// let i = Instance::new(p4, &[SiteId(4), SiteId(9), SiteId(5)], NameId(0), None);
+/// assert_eq!(i.sites(), [SiteId(4), SiteId(9), SiteId(5)]);
+/// assert_eq!(i.to_string(), "P4(s4 s9 s5; n0)");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Plain", into = "Plain")]
+pub struct Instance {
+    pattern: PatternId,
+    /// Sites of absent steps are 0.
+    sites: [SiteId; 4],
+    x: NameId,
+    /// Equal to `x` when the pattern has one variable.
+    y: NameId,
+}
+
+/// The events of one execution that form an instance.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Witness {
+    len: u8,
+    events: [u32; 4],
+}
+
+/// An instance that appeared, and the events that form it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Match {
+    /// What appeared.
+    pub instance: Instance,
+    /// Its first occurrence that was seen.
+    pub witness: Witness,
+}
+
+impl Instance {
+    /// An instance from its parts.
+    ///
+    /// # Panics
+    /// When the number of sites is not the number of steps, or `y` is given for a pattern of one variable or
+    /// missing for a pattern of two.
+    pub fn new(pattern: PatternId, sites: &[SiteId], x: NameId, y: Option<NameId>) -> Self {
+        let p = pattern.pattern();
+        assert_eq!(sites.len(), p.steps.len(), "{pattern} has {} steps", p.steps.len());
+        assert_eq!(y.is_some(), p.has_y(), "{pattern}: second variable");
+        let mut all = [SiteId(0); 4];
+        all[..sites.len()].copy_from_slice(sites);
+        Instance { pattern, sites: all, x, y: y.unwrap_or(x) }
+    }
+
+    /// Which pattern.
+    pub fn pattern(&self) -> PatternId {
+        self.pattern
+    }
+
+    /// The sites of its steps, in trace order.
+    pub fn sites(&self) -> &[SiteId] {
+        &self.sites[..self.pattern.pattern().steps.len()]
+    }
+
+    /// The name of the first step's variable.
+    pub fn x(&self) -> NameId {
+        self.x
+    }
+
+    /// The name of the other variable, if the pattern has two.
+    pub fn y(&self) -> Option<NameId> {
+        self.pattern.pattern().has_y().then_some(self.y)
+    }
+
+    /// Each step as kind, site and variable name.
+    pub fn steps(&self) -> impl Iterator<Item = (AccessKind, SiteId, NameId)> + '_ {
+        self.pattern.pattern().steps.iter().zip(&self.sites).map(|(step, &site)| {
+            let name = if step.var == Which::X { self.x } else { self.y };
+            (step.kind, site, name)
+        })
+    }
+}
+
+impl Witness {
+    /// A witness from event indices, at most four.
+    ///
+    /// # Panics
+    /// With more than four events.
+    pub fn new(events: &[u32]) -> Self {
+        let mut all = [0; 4];
+        all[..events.len()].copy_from_slice(events);
+        Witness { len: events.len() as u8, events: all }
+    }
+
+    /// The indices into the trace, ascending, one per step.
+    pub fn events(&self) -> &[u32] {
+        &self.events[..usize::from(self.len)]
+    }
+}
+
+impl std::fmt::Display for Instance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}(", self.pattern)?;
+        for (i, s) in self.sites().iter().enumerate() {
+            write!(f, "{}s{}", if i == 0 { "" } else { " " }, s.0)?;
+        }
+        write!(f, "; n{}", self.x.0)?;
+        if let Some(y) = self.y() {
+            write!(f, " n{}", y.0)?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// What is written to files.
+#[derive(Serialize, Deserialize)]
+struct Plain {
+    pattern: PatternId,
+    sites: Vec<SiteId>,
+    vars: Vec<NameId>,
+}
+
+impl From<Instance> for Plain {
+    fn from(i: Instance) -> Self {
+        let vars = std::iter::once(i.x).chain(i.y()).collect();
+        Plain { pattern: i.pattern, sites: i.sites().to_vec(), vars }
+    }
+}
+
+impl TryFrom<Plain> for Instance {
+    type Error = String;
+    fn try_from(p: Plain) -> Result<Self, String> {
+        let pattern = p.pattern.pattern();
+        let vars = 1 + usize::from(pattern.has_y());
+        if p.sites.len() != pattern.steps.len() || p.vars.len() != vars {
+            return Err(format!("{} has {} steps and {vars} variable(s)", p.pattern, pattern.steps.len()));
+        }
+        Ok(Instance::new(p.pattern, &p.sites, p.vars[0], p.vars.get(1).copied()))
+    }
+}

@@ -1,0 +1,303 @@
+//! Which steps of an execution could have come in the other order.
+
+use super::timed;
+use crate::event::{Event, LockMode, Op, ThreadId, VarId};
+use std::collections::BTreeMap;
+
+/// One choice and everything up to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step<'t> {
+    pub thread: ThreadId,
+    pub events: &'t [Event],
+    /// An acquisition in it was an attempt that would not have blocked.
+    pub tries: bool,
+}
+
+/// The step `at` and a later one can be swapped.
+#[derive(Debug)]
+pub(super) struct Race {
+    pub at: usize,
+    /// The threads that can go first, instead of that step, on the way to the later one.
+    pub initials: Vec<ThreadId>,
+}
+
+/// By thread, how many of its steps are known to come before.
+type Clock = BTreeMap<ThreadId, u32>;
+
+/// Finds races; steps are pushed in order.
+#[derive(Debug)]
+pub(super) struct Races {
+    pub found: Vec<Race>,
+    steps: Vec<Done>,
+    /// What comes before the next step of each thread.
+    threads: BTreeMap<ThreadId, Clock>,
+    objects: BTreeMap<Object, Accesses>,
+    locks: BTreeMap<VarId, Lock>,
+}
+
+#[derive(Debug)]
+struct Done {
+    thread: ThreadId,
+    /// Its number among its thread's steps, from 1.
+    number: u32,
+    clock: Clock,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Object {
+    Var(VarId),
+    /// Time itself.
+    Clock,
+}
+
+/// The steps that later ones can depend on.
+#[derive(Debug, Default)]
+struct Accesses {
+    write: Option<usize>,
+    /// Since the write.
+    reads: Vec<usize>,
+}
+
+/// The holders that later operations can depend on.
+#[derive(Debug, Default)]
+struct Lock {
+    exclusive: Option<Section>,
+    /// Since then.
+    shared: Vec<Section>,
+    /// Failed attempts since the last release.
+    failed: Vec<usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Section {
+    acquired: usize,
+    thread: ThreadId,
+    released: Option<usize>,
+}
+
+/// What a step depends on.
+#[derive(Debug, Default)]
+struct Before {
+    /// Steps that happen before it, and could be swapped with it.
+    normal: Vec<usize>,
+    /// Steps that happen before it and cannot.
+    fixed: Vec<usize>,
+    /// Acquisitions that could be swapped with one in it.
+    holders: Vec<usize>,
+}
+
+impl Races {
+    /// After events that no choice led to.
+    pub fn new(before: &[Event]) -> Self {
+        let mut races = Races {
+            found: Vec::new(),
+            steps: Vec::new(),
+            threads: BTreeMap::new(),
+            objects: BTreeMap::new(),
+            locks: BTreeMap::new(),
+        };
+        races.structure(before);
+        races
+    }
+
+    /// The next step; its races are noted if they are new.
+    pub fn push(&mut self, step: Step<'_>, new: bool) {
+        let at = self.steps.len();
+        let before = self.dependences(&step);
+        let program = self.threads.get(&step.thread).cloned().unwrap_or_default();
+        if new {
+            self.look(step.thread, &program, &before, at);
+        }
+        let mut clock = program;
+        for &i in before.normal.iter().chain(&before.fixed) {
+            join(&mut clock, &self.steps[i].clock);
+        }
+        let number = clock.get(&step.thread).copied().unwrap_or(0) + 1;
+        clock.insert(step.thread, number);
+        self.threads.insert(step.thread, clock.clone());
+        self.steps.push(Done { thread: step.thread, number, clock });
+        for e in step.events {
+            self.record(e, at);
+        }
+        self.structure(step.events);
+    }
+
+    /// These threads wait for ever: what they wait for could have come before what keeps them waiting.
+    pub fn stuck(&mut self, pending: &[Event]) {
+        for e in pending {
+            if let Op::Acquire { lock, mode } = e.op {
+                let program = self.threads.get(&e.thread).cloned().unwrap_or_default();
+                let holders = self.locks.get(&lock).map(|l| l.holders(mode)).unwrap_or_default();
+                let holders = holders.iter().map(|s| s.acquired).collect();
+                let before = Before { holders, ..Before::default() };
+                self.look(e.thread, &program, &before, self.steps.len());
+            }
+        }
+    }
+
+    fn dependences(&self, step: &Step<'_>) -> Before {
+        let mut before = Before::default();
+        for e in step.events {
+            match e.op {
+                Op::Acquire { lock, mode } => {
+                    let Some(l) = self.locks.get(&lock) else { continue };
+                    let holders = l.holders(mode);
+                    let released = holders.iter().filter_map(|s| s.released);
+                    if step.tries {
+                        before.normal.extend(released);
+                    } else {
+                        before.fixed.extend(released);
+                        before.holders.extend(holders.iter().map(|s| s.acquired));
+                    }
+                    before.normal.extend(&l.failed);
+                }
+                Op::TryAcquire { lock, mode } => {
+                    let Some(l) = self.locks.get(&lock) else { continue };
+                    let held = l.holders(mode).into_iter().filter(|s| s.released.is_none());
+                    before.normal.extend(held.map(|s| s.acquired).chain(l.failed.iter().copied()));
+                }
+                Op::Release { lock, .. } => {
+                    before.normal.extend(self.locks.get(&lock).map_or(&[][..], |l| &l.failed));
+                }
+                _ => {
+                    for (object, write) in objects(e) {
+                        let Some(o) = self.objects.get(&object) else { continue };
+                        before.normal.extend(o.write);
+                        if write {
+                            before.normal.extend(&o.reads);
+                        }
+                    }
+                }
+            }
+        }
+        before
+    }
+
+    /// Notes the races of a step with those before it. `program` is what its thread's earlier steps know.
+    fn look(&mut self, thread: ThreadId, program: &Clock, before: &Before, at: usize) {
+        let knows = |clock: &Clock, i: usize| {
+            let s: &Done = &self.steps[i];
+            clock.get(&s.thread).is_some_and(|&n| n >= s.number)
+        };
+        let mut full = program.clone();
+        for &i in before.normal.iter().chain(&before.fixed) {
+            join(&mut full, &self.steps[i].clock);
+        }
+        let mut swappable = program.clone();
+        for &i in &before.normal {
+            join(&mut swappable, &self.steps[i].clock);
+        }
+        let mut found = Vec::new();
+        let candidates =
+            before.normal.iter().map(|i| (i, false)).chain(before.holders.iter().map(|i| (i, true)));
+        for (&i, holder) in candidates {
+            let earlier = &self.steps[i];
+            let hidden = |j: &usize| *j != i && knows(&self.steps[*j].clock, i);
+            let fixed = if holder { &[][..] } else { &before.fixed[..] };
+            if earlier.thread == thread
+                || knows(program, i)
+                || before.normal.iter().any(hidden)
+                || fixed.iter().any(hidden)
+            {
+                continue;
+            }
+            // What does not happen after the earlier step, and then the later one.
+            let last = if holder { &swappable } else { &full };
+            let others: Vec<usize> = (i + 1..at).filter(|&j| !knows(&self.steps[j].clock, i)).collect();
+            let mut initials: Vec<ThreadId> = Vec::new();
+            let mut begun: Vec<ThreadId> = Vec::new();
+            let sequence = others.iter().map(|&j| (self.steps[j].thread, &self.steps[j].clock, j));
+            for (t, clock, j) in sequence.chain([(thread, last, at)]) {
+                if begun.contains(&t) {
+                    continue;
+                }
+                begun.push(t);
+                if !others.iter().take_while(|&&k| k < j).any(|&k| knows(clock, k)) {
+                    initials.push(t);
+                }
+            }
+            found.push(Race { at: i, initials });
+        }
+        self.found.append(&mut found);
+    }
+
+    fn record(&mut self, e: &Event, at: usize) {
+        match e.op {
+            Op::Acquire { lock, mode } => {
+                let l = self.locks.entry(lock).or_default();
+                let section = Section { acquired: at, thread: e.thread, released: None };
+                match mode {
+                    LockMode::Exclusive => {
+                        l.exclusive = Some(section);
+                        l.shared.clear();
+                        l.failed.clear();
+                    }
+                    LockMode::Shared => l.shared.push(section),
+                }
+            }
+            Op::TryAcquire { lock, .. } => self.locks.entry(lock).or_default().failed.push(at),
+            Op::Release { lock, mode } => {
+                let l = self.locks.entry(lock).or_default();
+                let open = |s: &&mut Section| s.released.is_none();
+                let section = match mode {
+                    LockMode::Exclusive => l.exclusive.as_mut().filter(|s| s.released.is_none()),
+                    LockMode::Shared => {
+                        let own = l.shared.iter_mut().filter(open).position(|s| s.thread == e.thread);
+                        l.shared.iter_mut().filter(open).nth(own.unwrap_or(0))
+                    }
+                };
+                if let Some(s) = section {
+                    s.released = Some(at);
+                }
+                l.failed.clear();
+            }
+            _ => {
+                for (object, write) in objects(e) {
+                    let o = self.objects.entry(object).or_default();
+                    if write {
+                        *o = Accesses { write: Some(at), reads: Vec::new() };
+                    } else {
+                        o.reads.push(at);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Threads know what their creator knew, and what the threads that they joined did.
+    fn structure(&mut self, events: &[Event]) {
+        for e in events {
+            let (from, to) = match e.op {
+                Op::Spawn(child) => (e.thread, child),
+                Op::Join(child) => (child, e.thread),
+                _ => continue,
+            };
+            let clock = self.threads.get(&from).cloned().unwrap_or_default();
+            join(self.threads.entry(to).or_default(), &clock);
+        }
+    }
+}
+
+impl Lock {
+    /// The last sections that cannot overlap with one of this mode.
+    fn holders(&self, mode: LockMode) -> Vec<Section> {
+        match mode {
+            LockMode::Exclusive if !self.shared.is_empty() => self.shared.clone(),
+            _ => self.exclusive.into_iter().collect(),
+        }
+    }
+}
+
+fn join(clock: &mut Clock, other: &Clock) {
+    for (&t, &n) in other {
+        let mine = clock.entry(t).or_insert(0);
+        *mine = n.max(*mine);
+    }
+}
+
+/// What an event that is not a lock's acts on, and whether it may change it.
+fn objects(e: &Event) -> impl Iterator<Item = (Object, bool)> {
+    let write = !matches!(e.op, Op::Read(_) | Op::Sync { write: false, .. });
+    let time = timed(e).then_some((Object::Clock, true));
+    e.object().map(|v| (Object::Var(v), write)).into_iter().chain(time)
+}

@@ -1,0 +1,246 @@
+//! One memory-access pattern on purpose.
+
+use super::{Choice, Finished, Strategy, View};
+use crate::event::{Event, SiteId, ThreadId, VarId};
+use crate::pattern::{Instance, PatternId, Which, Who, roles};
+use crate::trace::NameId;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::collections::BTreeMap;
+
+/// The scheduler of MAPTest: a step that continues the given instance of a memory-access pattern is run as
+/// soon as its thread is about to take it; otherwise a random thread runs.
+///
+/// Deviations. A step that the instance needs later is held back as long as another one can run. All beginnings
+/// of the instance that have occurred are kept, and the longest is continued first, so that an early one
+/// that leads nowhere does no harm. And because the first thread to come by may be the wrong one, in every
+/// execution but the first a thread may take either role of the pattern only if a coin says so.
+#[derive(Debug)]
+pub struct Pattern {
+    rng: Pcg64Mcg,
+    instance: Instance,
+    /// The beginnings of the instance in the execution under way, without the empty one.
+    partial: Vec<Partial>,
+    /// Which threads may be `a` and `b`.
+    roles: BTreeMap<ThreadId, [bool; 2]>,
+    first: bool,
+    /// Events accounted for.
+    seen: usize,
+    hits: u64,
+}
+
+/// The first steps of the instance have happened.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+struct Partial {
+    steps: usize,
+    threads: [Option<ThreadId>; 2],
+    vars: [Option<VarId>; 2],
+}
+
+impl Pattern {
+    /// From a seed, for one instance.
+    pub fn new(seed: u64, instance: Instance) -> Self {
+        Pattern {
+            rng: Pcg64Mcg::seed_from_u64(seed),
+            instance,
+            partial: Vec::new(),
+            roles: BTreeMap::new(),
+            first: true,
+            seen: 0,
+            hits: 0,
+        }
+    }
+
+    /// Executions that contained the instance.
+    pub fn hits(&self) -> u64 {
+        self.hits
+    }
+
+    fn catch_up(&mut self, events: &[Event], vars: &[NameId]) {
+        for e in &events[self.seen..] {
+            let mut more = Vec::new();
+            for p in self.partial.iter().chain([&Partial::default()]) {
+                more.extend(self.extend(p, e, vars));
+            }
+            for p in more {
+                if !self.partial.contains(&p) {
+                    self.partial.push(p);
+                }
+            }
+        }
+        self.seen = events.len();
+    }
+
+    /// The beginning with one step more, if the event is that step.
+    fn extend(&self, p: &Partial, e: &Event, vars: &[NameId]) -> Option<Partial> {
+        let step = self.instance.pattern().pattern().steps.get(p.steps)?;
+        if !self.is_step(p.steps, e, vars) {
+            return None;
+        }
+        let var = e.access()?.var;
+        let (mut next, who, which) = (*p, usize::from(step.who == Who::B), usize::from(step.var == Which::Y));
+        next.steps += 1;
+        let fits = next.threads[1 - who] != Some(e.thread)
+            && *next.threads[who].get_or_insert(e.thread) == e.thread
+            && next.vars[1 - which] != Some(var)
+            && *next.vars[which].get_or_insert(var) == var;
+        fits.then_some(next)
+    }
+
+    /// Whether an event can be this step of the instance.
+    fn is_step(&self, i: usize, e: &Event, vars: &[NameId]) -> bool {
+        let Some((kind, site, name)) = self.instance.steps().nth(i) else { return false };
+        let var = e.access().map(|a| vars[a.var.0 as usize]);
+        e.site == site && var == Some(name) && roles(&e.op).contains(&kind)
+    }
+
+    /// Steps of the longest beginning that the event would continue, counting it; 0 if there is none.
+    fn reach(&mut self, e: &Event, vars: &[NameId]) -> usize {
+        let (first, rng) = (self.first, &mut self.rng);
+        self.roles
+            .entry(e.thread)
+            .or_insert_with(|| if first { [true; 2] } else { [rng.random(), rng.random()] });
+        let may = |p: &Partial| {
+            let allowed = |who: usize| match p.threads[who] {
+                Some(t) => self.roles.get(&t).is_none_or(|coins| coins[who]),
+                None => true,
+            };
+            allowed(0) && allowed(1)
+        };
+        let empty = Partial::default();
+        let from = self.partial.iter().chain([&empty]);
+        from.filter_map(|p| self.extend(p, e, vars)).filter(may).map(|p| p.steps).max().unwrap_or(0)
+    }
+}
+
+impl Strategy for Pattern {
+    fn begin(&mut self) -> bool {
+        self.partial.clear();
+        self.roles.clear();
+        self.seen = 0;
+        true
+    }
+
+    fn choose(&mut self, view: &View<'_>) -> Choice {
+        self.catch_up(view.events, view.vars);
+        let steps = self.instance.sites().len();
+        let complete = self.partial.iter().any(|p| p.steps == steps);
+        let mut rank = Vec::with_capacity(view.enabled.len());
+        for e in view.enabled {
+            let reach = if complete { 0 } else { self.reach(e, view.vars) };
+            let later = !complete && (1..steps).any(|i| self.is_step(i, e, view.vars));
+            rank.push(match reach {
+                0 if later => 0,
+                n => 1 + n,
+            });
+        }
+        let best = rank.iter().max();
+        let equals: Vec<usize> = (0..rank.len()).filter(|&i| Some(&rank[i]) == best).collect();
+        Choice::Run(equals[self.rng.random_range(0..equals.len())])
+    }
+
+    fn end(&mut self, run: &Finished<'_>) {
+        self.catch_up(&run.trace.events, &run.trace.vars);
+        let steps = self.instance.sites().len();
+        self.hits += u64::from(self.partial.iter().any(|p| p.steps == steps));
+        self.first = false;
+    }
+}
+
+/// Reads an instance as it is displayed, for example `P4(s4 s9 s5; n0)` or `P9(s1 s2 s3 s4; n0 n1)`.
+pub(super) fn parse(text: &str) -> Option<Instance> {
+    let (pattern, rest) = text.strip_prefix('P')?.split_once('(')?;
+    let (sites, names) = rest.strip_suffix(')')?.split_once(';')?;
+    let pattern = PatternId::new(pattern.parse().ok()?)?;
+    let numbers = |text: &str, prefix: char| -> Option<Vec<u32>> {
+        text.split_whitespace().map(|w| w.strip_prefix(prefix)?.parse().ok()).collect()
+    };
+    let sites: Vec<SiteId> = numbers(sites, 's')?.into_iter().map(SiteId).collect();
+    let names = numbers(names, 'n')?;
+    let p = pattern.pattern();
+    if sites.len() != p.steps.len() || names.len() != 1 + usize::from(p.has_y()) {
+        return None;
+    }
+    Some(Instance::new(pattern, &sites, NameId(names[0]), names.get(1).map(|&n| NameId(n))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Dfs;
+    use super::super::testing::{Do, Program};
+    use super::*;
+    use crate::pattern::{FullMatcher, patterns_of};
+    use std::collections::BTreeSet;
+
+    /// Every instance that some execution contains is produced; how many executions each took.
+    fn produce_all(program: &Program) -> (usize, usize) {
+        let mut matcher = FullMatcher::new();
+        let mut feasible = BTreeSet::new();
+        for run in program.run_all(&mut Dfs::new(None), 100_000) {
+            feasible.extend(patterns_of(&mut matcher, &run.trace));
+        }
+        let mut executions = 0;
+        for &instance in &feasible {
+            let mut s = Pattern::new(1, instance);
+            let n = (1..=200).find(|_| {
+                let run = program.run(&mut s).unwrap();
+                let produced = patterns_of(&mut matcher, &run.trace).contains(&instance);
+                assert_eq!(produced, s.hits() > 0, "{instance}");
+                produced
+            });
+            executions += n.unwrap_or_else(|| panic!("{instance} is not produced"));
+        }
+        (feasible.len(), executions)
+    }
+
+    #[test]
+    fn every_feasible_instance_is_produced_at_once_when_threads_differ() {
+        let program = Program::new(&[
+            &[Do::Write(0), Do::Read(1), Do::Write(1), Do::Read(0)],
+            &[Do::Read(0), Do::Write(1), Do::Write(0), Do::Read(1)],
+        ]);
+        let (instances, executions) = produce_all(&program);
+        assert!(instances > 20, "{instances}");
+        assert_eq!(instances, executions);
+    }
+
+    #[test]
+    fn every_feasible_instance_is_produced_when_threads_run_the_same_code() {
+        let code = [Do::Read(0), Do::Write(1), Do::Write(0), Do::Read(1), Do::Read(0)];
+        for (threads, steps, least) in [(3, 3, 6), (2, 5, 15)] {
+            let (instances, executions) = produce_all(&Program::same_code(threads, &code[..steps]));
+            assert!(instances >= least, "{instances}");
+            assert!(executions <= 3 * instances, "{executions} executions for {instances} instances");
+        }
+    }
+
+    #[test]
+    fn sections_under_a_lock_do_not_stop_it() {
+        let code = [Do::Write(1), Do::Lock(2), Do::Read(0), Do::Write(0), Do::Unlock(2), Do::Read(1)];
+        let (instances, executions) = produce_all(&Program::new(&[&code, &code]));
+        assert!(executions <= 3 * instances, "{executions} executions for {instances} instances");
+    }
+
+    #[test]
+    fn a_thread_that_comes_first_and_cannot_finish_is_not_waited_for_for_ever() {
+        let (r, w, p) = (Do::Read(0), Do::Write(0), Do::Write(1));
+        let program = Program::at(&[&[(1, r)], &[(7, p), (8, p), (1, r), (3, r)], &[(2, w)]]);
+        let sites = [SiteId(1), SiteId(2), SiteId(3)];
+        let instance = Instance::new(PatternId::new(4).unwrap(), &sites, NameId(0), None);
+        let mut s = Pattern::new(1, instance);
+        program.run(&mut s).unwrap();
+        assert_eq!(s.hits(), 0, "the first execution is eager");
+        (0..20).for_each(|_| drop(program.run(&mut s)));
+        assert!(s.hits() > 3, "{}", s.hits());
+    }
+
+    #[test]
+    fn an_instance_is_read_as_it_is_displayed() {
+        for text in ["P4(s4 s9 s5; n0)", "P9(s1 s2 s3 s4; n0 n1)"] {
+            assert_eq!(parse(text).unwrap().to_string(), text);
+        }
+        for bad in ["", "P4", "P4(s1 s2; n0)", "P18(s1 s2; n0)", "P1(s1 s2; n0 n1)", "P1(s1 2; n0)"] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Uniform random walk.
+
+use super::{Choice, Strategy, View};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// Chooses uniformly among the enabled threads at every decision; the SR of the HARS paper.
+#[derive(Debug)]
+pub struct Random {
+    rng: Pcg64Mcg,
+}
+
+impl Random {
+    /// From a seed.
+    pub fn new(seed: u64) -> Self {
+        Random { rng: Pcg64Mcg::seed_from_u64(seed) }
+    }
+}
+
+impl Strategy for Random {
+    fn begin(&mut self) -> bool {
+        true
+    }
+
+    fn choose(&mut self, view: &View<'_>) -> Choice {
+        Choice::Run(self.rng.random_range(0..view.enabled.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Event, ThreadId};
+
+    #[test]
+    fn every_enabled_thread_is_chosen_about_equally_often() {
+        let enabled = [Event::read(0, 0, 0), Event::read(1, 0, 0), Event::read(2, 0, 0)];
+        let view = View { enabled: &enabled, last: ThreadId(0), events: &[], vars: &[], decision: 0 };
+        let mut counts = [0u32; 3];
+        let mut s = Random::new(7);
+        for _ in 0..30_000 {
+            let Choice::Run(i) = s.choose(&view) else { panic!() };
+            counts[i] += 1;
+        }
+        for c in counts {
+            assert!((9_500..10_500).contains(&c), "{counts:?}");
+        }
+    }
+}
