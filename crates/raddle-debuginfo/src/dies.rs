@@ -1,0 +1,308 @@
+//! Random access to debugging information entries (DIEs).
+//!
+//! DWARF stores a tree without parent links. The first question that needs the parents of a unit's entries
+//! walks that unit once and keeps its namespaces, types and functions; units nobody asks about cost only
+//! their header. Nothing here fails: a malformed entry is an absent one.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::sync::Arc;
+
+use gimli::{AttributeValue, DwAt, DwTag, UnitOffset};
+
+use crate::image::Reader;
+
+pub(crate) type Entry<'data> = gimli::DebuggingInformationEntry<Reader<'data>>;
+
+/// The place of an entry.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Die {
+    unit: u32,
+    offset: usize,
+}
+
+/// All units of the program.
+pub(crate) struct Dies<'data> {
+    dwarf: Arc<gimli::Dwarf<Reader<'data>>>,
+    /// In the order of their place in the section.
+    units: Vec<LazyUnit<'data>>,
+}
+
+struct LazyUnit<'data> {
+    start: usize,
+    header: gimli::UnitHeader<Reader<'data>>,
+    unit: OnceCell<Option<gimli::Unit<Reader<'data>>>>,
+    scopes: OnceCell<Vec<Scope<'data>>>,
+}
+
+/// An entry that can contain named entries. Scopes are kept in the order of their offsets.
+struct Scope<'data> {
+    offset: usize,
+    tag: DwTag,
+    /// Index of the enclosing scope.
+    parent: Option<u32>,
+    name: Option<&'data str>,
+}
+
+impl<'data> Dies<'data> {
+    pub fn new(dwarf: Arc<gimli::Dwarf<Reader<'data>>>) -> Result<Self, gimli::Error> {
+        let mut units = Vec::new();
+        let mut headers = dwarf.units();
+        while let Some(header) = headers.next()? {
+            if let Some(start) = header.debug_info_offset() {
+                units.push(LazyUnit {
+                    start: start.0,
+                    header,
+                    unit: OnceCell::new(),
+                    scopes: OnceCell::new(),
+                });
+            }
+        }
+        Ok(Dies { dwarf, units })
+    }
+
+    /// The entry at an offset into a unit that starts at `unit_start`.
+    pub fn in_unit(&self, unit_start: usize, offset: UnitOffset) -> Option<Die> {
+        let unit = self.units.binary_search_by_key(&unit_start, |unit| unit.start).ok()?;
+        Some(Die { unit: unit as u32, offset: offset.0 })
+    }
+
+    /// The entry at an offset into the section.
+    pub fn in_section(&self, offset: usize) -> Option<Die> {
+        let unit = self.units.partition_point(|unit| unit.start <= offset).checked_sub(1)?;
+        Some(Die { unit: unit as u32, offset: offset - self.units[unit].start })
+    }
+
+    /// The inverse of [`Dies::in_section`].
+    pub fn section_offset(&self, die: Die) -> usize {
+        self.units[die.unit as usize].start + die.offset
+    }
+
+    pub fn entry(&self, die: Die) -> Option<Entry<'data>> {
+        self.unit(die.unit)?.entry(UnitOffset(die.offset)).ok()
+    }
+
+    /// The entries directly below `die`, in order.
+    pub fn children(&self, die: Die) -> Vec<(Die, Entry<'data>)> {
+        let mut found = Vec::new();
+        let Some(unit) = self.unit(die.unit) else { return found };
+        let Ok(mut tree) = unit.entries_tree(Some(UnitOffset(die.offset))) else { return found };
+        let Ok(root) = tree.root() else { return found };
+        let mut children = root.children();
+        while let Ok(Some(child)) = children.next() {
+            let entry = child.entry().clone();
+            found.push((Die { unit: die.unit, offset: entry.offset().0 }, entry));
+        }
+        found
+    }
+
+    /// The entry that an attribute points to.
+    pub fn follow(&self, die: Die, entry: &Entry<'data>, attribute: DwAt) -> Option<Die> {
+        match entry.attr_value(attribute)? {
+            AttributeValue::UnitRef(offset) => Some(Die { unit: die.unit, offset: offset.0 }),
+            AttributeValue::DebugInfoRef(offset) => self.in_section(offset.0),
+            _ => None,
+        }
+    }
+
+    pub fn string(&self, die: Die, entry: &Entry<'data>, attribute: DwAt) -> Option<&'data str> {
+        let unit = self.unit(die.unit)?;
+        let value = self.dwarf.attr_string(unit, entry.attr_value(attribute)?).ok()?;
+        std::str::from_utf8(value.slice()).ok()
+    }
+
+    pub fn name(&self, die: Die, entry: &Entry<'data>) -> Option<&'data str> {
+        self.string(die, entry, gimli::DW_AT_name)
+    }
+
+    pub fn number(&self, entry: &Entry<'data>, attribute: DwAt) -> Option<u64> {
+        entry.attr(attribute)?.udata_value()
+    }
+
+    /// The address that a location expression consists of; `None` for locals and thread-locals.
+    pub fn static_address(&self, die: Die, entry: &Entry<'data>) -> Option<u64> {
+        let AttributeValue::Exprloc(expression) = entry.attr_value(gimli::DW_AT_location)? else {
+            return None;
+        };
+        let unit = self.unit(die.unit)?;
+        let mut operations = expression.operations(unit.encoding());
+        let address = match operations.next().ok()?? {
+            gimli::Operation::Address { address } => address,
+            gimli::Operation::AddressIndex { index } => self.dwarf.address(unit, index).ok()?,
+            _ => return None,
+        };
+        match operations.next() {
+            Ok(None) => Some(address),
+            Ok(Some(gimli::Operation::PlusConstant { value })) => address.checked_add(value),
+            _ => None,
+        }
+    }
+
+    /// The addresses of the code of a block or of an inlined call.
+    pub fn ranges(&self, die: Die, entry: &Entry<'data>) -> Vec<Range<u64>> {
+        let mut all = Vec::new();
+        let ranges = self.unit(die.unit).and_then(|unit| self.dwarf.die_ranges(unit, entry).ok());
+        let Some(mut ranges) = ranges else { return all };
+        while let Ok(Some(range)) = ranges.next() {
+            all.push(range.begin..range.end);
+        }
+        all
+    }
+
+    /// The expression that an attribute gives for `pc`.
+    pub fn expression(
+        &self,
+        die: Die,
+        entry: &Entry<'data>,
+        attribute: DwAt,
+        pc: u64,
+    ) -> Option<gimli::Expression<Reader<'data>>> {
+        let value = entry.attr_value(attribute)?;
+        if let AttributeValue::Exprloc(expression) = value {
+            return Some(expression);
+        }
+        let mut locations = self.dwarf.attr_locations(self.unit(die.unit)?, value).ok()??;
+        while let Ok(Some(location)) = locations.next() {
+            if (location.range.begin..location.range.end).contains(&pc) {
+                return Some(location.data);
+            }
+        }
+        None
+    }
+
+    /// The unit of an entry.
+    pub fn unit_of(&self, die: Die) -> Option<&gimli::Unit<Reader<'data>>> {
+        self.unit(die.unit)
+    }
+
+    /// The definition behind an inlined call or an out-of-line instance of a function.
+    pub fn abstract_function(&self, die: Die) -> Die {
+        self.entry(die)
+            .and_then(|entry| self.follow(die, &entry, gimli::DW_AT_abstract_origin))
+            .unwrap_or(die)
+    }
+
+    /// The declaration of a function inside its type, if it has a separate one.
+    pub fn declaration(&self, die: Die) -> Die {
+        self.entry(die).and_then(|entry| self.follow(die, &entry, gimli::DW_AT_specification)).unwrap_or(die)
+    }
+
+    /// The names of the namespaces and types around an entry that is itself a namespace, type or function,
+    /// outermost first.
+    pub fn scope_names(&self, die: Die) -> Vec<&'data str> {
+        let scopes = self.scopes(die.unit);
+        let mut names = Vec::new();
+        let mut at = scopes.binary_search_by_key(&die.offset, |scope| scope.offset).ok();
+        while let Some(parent) = at.and_then(|index| scopes[index].parent) {
+            names.extend(scopes[parent as usize].name);
+            at = Some(parent as usize);
+        }
+        names.reverse();
+        names
+    }
+
+    /// The type that directly encloses a method's declaration.
+    pub fn enclosing_type(&self, die: Die) -> Option<Die> {
+        let scopes = self.scopes(die.unit);
+        let at = scopes.binary_search_by_key(&die.offset, |scope| scope.offset).ok()?;
+        let parent = &scopes[scopes[at].parent? as usize];
+        is_type(parent.tag).then_some(Die { unit: die.unit, offset: parent.offset })
+    }
+
+    /// Every variable at a fixed address outside of any function, with the names around it.
+    pub fn each_static(&self, mut visit: impl FnMut(Die, u64, &Entry<'data>, Vec<&'data str>)) {
+        for index in 0..self.units.len() as u32 {
+            let Some(unit) = self.unit(index) else { continue };
+            let Ok(mut raw) = unit.entries_raw(None) else { continue };
+            let mut around: Vec<(isize, Option<&'data str>)> = Vec::new();
+            let mut entry = gimli::DebuggingInformationEntry::null();
+            while !raw.is_empty() {
+                let depth = raw.next_depth();
+                let offset = raw.next_offset();
+                let Ok(Some(abbreviation)) = raw.read_abbreviation() else { continue };
+                while around.last().is_some_and(|(d, _)| *d >= depth) {
+                    around.pop();
+                }
+                let tag = abbreviation.tag();
+                if !is_scope(tag) && tag != gimli::DW_TAG_variable {
+                    if raw.skip_attributes(abbreviation.attributes()).is_err() {
+                        break;
+                    }
+                    continue;
+                }
+                let mut again = match unit.entries_raw(Some(offset)) {
+                    Ok(again) => again,
+                    Err(_) => break,
+                };
+                if again.read_entry(&mut entry).is_err()
+                    || raw.skip_attributes(abbreviation.attributes()).is_err()
+                {
+                    break;
+                }
+                let die = Die { unit: index, offset: offset.0 };
+                if tag != gimli::DW_TAG_variable {
+                    around.push((depth, self.name(die, &entry)));
+                } else if let Some(address) = self.static_address(die, &entry) {
+                    visit(die, address, &entry, around.iter().filter_map(|(_, name)| *name).collect());
+                }
+            }
+        }
+    }
+
+    fn unit(&self, index: u32) -> Option<&gimli::Unit<Reader<'data>>> {
+        let lazy = self.units.get(index as usize)?;
+        lazy.unit.get_or_init(|| self.dwarf.unit(lazy.header).ok()).as_ref()
+    }
+
+    fn scopes(&self, index: u32) -> &[Scope<'data>] {
+        self.units[index as usize].scopes.get_or_init(|| {
+            let mut scopes = Vec::new();
+            if let Some(unit) = self.unit(index) {
+                // What was read before a malformed entry stays usable.
+                let _ = self.collect_scopes(unit, &mut scopes);
+            }
+            scopes
+        })
+    }
+
+    fn collect_scopes(
+        &self,
+        unit: &gimli::Unit<Reader<'data>>,
+        scopes: &mut Vec<Scope<'data>>,
+    ) -> Result<(), gimli::Error> {
+        let mut raw = unit.entries_raw(None)?;
+        let mut around: Vec<(isize, u32)> = Vec::new();
+        while !raw.is_empty() {
+            let depth = raw.next_depth();
+            let offset = raw.next_offset().0;
+            let Some(abbreviation) = raw.read_abbreviation()? else { continue };
+            if !is_scope(abbreviation.tag()) {
+                raw.skip_attributes(abbreviation.attributes())?;
+                continue;
+            }
+            let mut name = None;
+            for specification in abbreviation.attributes() {
+                let attribute = raw.read_attribute(*specification)?;
+                if attribute.name() == gimli::DW_AT_name {
+                    name = self.dwarf.attr_string(unit, attribute.value()).ok();
+                }
+            }
+            while around.last().is_some_and(|(d, _)| *d >= depth) {
+                around.pop();
+            }
+            let name = name.and_then(|name| std::str::from_utf8(name.slice()).ok());
+            let parent = around.last().map(|(_, index)| *index);
+            around.push((depth, scopes.len() as u32));
+            scopes.push(Scope { offset, tag: abbreviation.tag(), parent, name });
+        }
+        Ok(())
+    }
+}
+
+fn is_type(tag: DwTag) -> bool {
+    matches!(tag, gimli::DW_TAG_structure_type | gimli::DW_TAG_union_type | gimli::DW_TAG_enumeration_type)
+}
+
+fn is_scope(tag: DwTag) -> bool {
+    is_type(tag) || matches!(tag, gimli::DW_TAG_namespace | gimli::DW_TAG_subprogram)
+}

@@ -1,0 +1,309 @@
+//! Answers the controlled runtime's questions about the program under test from its debug information.
+//!
+//! The runtime sees addresses: the return address of a hook call and those of the calls around it. A person
+//! wants to read *where* that is, *what kind* of word was touched and *what it is called*:
+//!
+//! 1. [`DebugInfo::frames`]: the functions at a return address, inlined ones included.
+//! 2. [`DebugInfo::classify`] and [`DebugInfo::attribute`]: whether the word belongs to the user or to a
+//!    synchronisation primitive, and which line of a crate under test is responsible.
+//! 3. [`DebugInfo::static_at`], [`DebugInfo::local_at`], [`DebugInfo::allocation_type`] and
+//!    [`DebugInfo::field_path`]: names of memory that are the same in every execution.
+//!
+//! All addresses are relative to the load base, and all code addresses are *return addresses*: the
+//! instruction looked up is the call before it. A stack lists the return address of the hook first, then those
+//! of the calls around it, outwards. Calls made by precompiled code may be left out: it has no hooks, hence no
+//! place in a shadow stack.
+//!
+//! The runtime that links this crate moves the thread pointer under running code, so nothing here may use
+//! thread-local storage: no randomly seeded hash maps, no locks that know their owner. Everything is
+//! computed on first use and kept; a [`DebugInfo`] can move between threads but not be shared by them.
+
+mod chain;
+mod classify;
+mod dies;
+mod frame;
+mod image;
+mod locals;
+mod memory;
+mod rules;
+mod symbol;
+mod types;
+mod words;
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use chain::{Function, Link};
+use dies::{Die, Dies};
+use frame::Activation;
+use image::{Reader, Unwinding};
+use locals::{Locals, Owner};
+use memory::Statics;
+use symbol::Symbol;
+
+pub use chain::Frame;
+pub use classify::{AccessKind, Class, LockFamily, LockMode, LockOp, LockStep};
+pub use memory::TypeRef;
+pub use types::{Name, Word};
+pub use words::Holders;
+
+/// Why an executable cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ParseError {
+    /// The file is not an executable we know.
+    #[error("not a readable executable: {0}")]
+    Object(#[from] object::Error),
+    /// The debug information is malformed.
+    #[error("malformed debug information: {0}")]
+    Dwarf(#[from] gimli::Error),
+    /// The program was built without debug information.
+    #[error("no debug information; build with `debug = true`")]
+    NoDebugInfo,
+    /// A section is compressed.
+    #[error("section {0} is compressed; link without `--compress-debug-sections`")]
+    Compressed(&'static str),
+}
+
+/// The debug information of one executable.
+pub struct DebugInfo<'data> {
+    context: addr2line::Context<Reader<'data>>,
+    dies: Dies<'data>,
+    under_test: BTreeSet<String>,
+    /// By return address.
+    chains: RefCell<BTreeMap<u64, Arc<[Arc<Link>]>>>,
+    /// By definition, or by name where there is no definition.
+    functions: RefCell<BTreeMap<Result<Die, String>, Arc<Function>>>,
+    strings: RefCell<BTreeSet<Arc<str>>>,
+    statics: OnceCell<Statics>,
+    unwinding: Unwinding<'data>,
+    /// By return address.
+    locals: RefCell<BTreeMap<u64, Arc<Locals>>>,
+}
+
+impl<'data> DebugInfo<'data> {
+    /// Reads the headers of an executable; the rest is read when a question needs it. `crates_under_test`
+    /// are crate names as in Rust paths (`my_crate`), including those of generated harnesses.
+    pub fn parse<S: Into<String>>(
+        executable: &'data [u8],
+        crates_under_test: impl IntoIterator<Item = S>,
+    ) -> Result<Self, ParseError> {
+        let dwarf = Arc::new(image::load(executable)?);
+        Ok(DebugInfo {
+            dies: Dies::new(dwarf.clone())?,
+            context: addr2line::Context::from_arc_dwarf(dwarf)?,
+            under_test: crates_under_test.into_iter().map(Into::into).collect(),
+            chains: RefCell::default(),
+            functions: RefCell::default(),
+            strings: RefCell::default(),
+            statics: OnceCell::new(),
+            unwinding: image::unwinding(executable)?,
+            locals: RefCell::default(),
+        })
+    }
+
+    /// The functions at a return address, innermost first; all but the last are inlined. Empty when the
+    /// address is not covered by debug information.
+    pub fn frames(&self, return_address: u64) -> Vec<Frame> {
+        self.chain(return_address).iter().map(|link| link.frame.clone()).collect()
+    }
+
+    /// What kind of word the access at the top of a stack touches.
+    pub fn classify(&self, stack: &[u64], kind: AccessKind) -> Class {
+        classify::classify(self.walk(stack), kind)
+    }
+
+    /// What kind of word the access at a return address touches, if that does not depend on the callers of the
+    /// function it is in.
+    pub fn settled(&self, return_address: u64, kind: AccessKind) -> Option<Class> {
+        classify::settled(self.walk(&[return_address]), kind)
+    }
+
+    /// The innermost frame of a crate under test.
+    pub fn attribute(&self, stack: &[u64]) -> Option<Frame> {
+        self.walk(stack).find(|link| link.under_test).map(|link| link.frame.clone())
+    }
+
+    /// The name of the static at an address. The first call reads all units.
+    pub fn static_at(&self, address: u64) -> Option<Name> {
+        self.statics.get_or_init(|| Statics::find(&self.dies)).name_at(&self.dies, address)
+    }
+
+    /// The name of the local variable or parameter at an address of the stack: `push_twice::count.hits`. The
+    /// function that owns that part of the stack is the one at `return_address`, inlined ones included;
+    /// `stack_pointer` is the value that `rsp` has in its body, before it makes that call and again after.
+    /// `None` for temporaries, for what the optimiser lost track of, and in functions that find their locals
+    /// by a frame pointer.
+    pub fn local_at(&self, return_address: u64, stack_pointer: u64, address: u64) -> Option<Name> {
+        let distance = address.wrapping_sub(stack_pointer).cast_signed();
+        self.locals(return_address).name_at(&self.dies, distance)
+    }
+
+    /// What a heap block of `size` bytes is for, told by the functions that allocated it. The stack starts
+    /// with the return address of the innermost known call on the way to the allocator.
+    pub fn allocation_type(&self, stack: &[u64], size: u64) -> Option<TypeRef> {
+        self.walk(stack).find_map(|link| TypeRef::of_allocation(&self.dies, &link.function, size))
+    }
+
+    /// The name of the word at an offset of a heap block.
+    pub fn field_path(&self, block: TypeRef, offset: u64) -> Option<Name> {
+        block.name(&self.dies, offset)
+    }
+
+    /// A name for the word at an offset of a heap block, whatever is known about it: its field path if that
+    /// starts at a type of the user, otherwise the line of a crate under test that allocated it, followed by
+    /// the path or the offset.
+    pub fn heap_name(&self, stack: &[u64], size: u64, offset: u64) -> Option<Name> {
+        let name = self.allocation_type(stack, size).and_then(|block| self.field_path(block, offset));
+        if name.as_ref().is_some_and(|name| name.specific) {
+            return name;
+        }
+        let Some(site) = self.attribute(stack) else { return name };
+        let site = format!("{}:{}", site.file, site.line);
+        Some(match name {
+            Some(name) => Name { path: format!("{site} {}", name.path), specific: true, ..name },
+            None => Name { path: format!("{site}+{offset}"), word: Word::Data, specific: true },
+        })
+    }
+
+    /// All frames of a stack, innermost first, each looked up when it is asked for.
+    fn walk(&self, stack: &[u64]) -> impl Iterator<Item = Arc<Link>> {
+        stack.iter().flat_map(|address| {
+            let chain = self.chain(*address);
+            (0..chain.len()).map(move |index| chain[index].clone())
+        })
+    }
+
+    fn chain(&self, return_address: u64) -> Arc<[Arc<Link>]> {
+        if let Some(chain) = self.chains.borrow().get(&return_address) {
+            return chain.clone();
+        }
+        let call = return_address.checked_sub(1);
+        let chain: Arc<[Arc<Link>]> = call.map(|call| self.look_up(call)).unwrap_or_default().into();
+        self.chains.borrow_mut().insert(return_address, chain.clone());
+        chain
+    }
+
+    fn locals(&self, return_address: u64) -> Arc<Locals> {
+        if let Some(locals) = self.locals.borrow().get(&return_address) {
+            return locals.clone();
+        }
+        let locals = return_address.checked_sub(1).and_then(|pc| {
+            let function = self.outermost(pc)?;
+            let activation = Activation::new(&self.dies, &self.unwinding, function, pc)?;
+            let lines = self.chain(return_address).iter().rev().map(|link| link.frame.line.into()).collect();
+            Some(Locals::find(&activation, function, lines, &|definition| self.owner(definition)))
+        });
+        let locals = Arc::new(locals.unwrap_or_default());
+        self.locals.borrow_mut().insert(return_address, locals.clone());
+        locals
+    }
+
+    /// The entry of the function that was not inlined at an address.
+    fn outermost(&self, address: u64) -> Option<Die> {
+        let unit = self.context.find_dwarf_and_unit(address).skip_all_loads()?.header.debug_info_offset()?;
+        let mut frames = self.context.find_frames(address).skip_all_loads().ok()?;
+        let mut outermost = None;
+        while let Ok(Some(frame)) = frames.next() {
+            outermost = frame.dw_die_offset;
+        }
+        self.dies.in_unit(unit.0, outermost?)
+    }
+
+    /// The function with a definition, as the owner of its variables.
+    fn owner(&self, definition: Die) -> Owner {
+        let symbol = [definition, self.dies.declaration(definition)].into_iter().find_map(|die| {
+            let entry = self.dies.entry(die)?;
+            self.dies.string(die, &entry, gimli::DW_AT_linkage_name).or_else(|| self.dies.name(die, &entry))
+        });
+        let function = self.function(Some(definition), symbol.unwrap_or_default());
+        Owner {
+            label: symbol::label(&function.path).to_owned(),
+            specific: !types::is_library(&function.krate),
+            under_test: self.under_test.contains(&*function.krate),
+        }
+    }
+
+    fn look_up(&self, address: u64) -> Vec<Arc<Link>> {
+        let mut links = Vec::new();
+        let Some(unit) = self.context.find_dwarf_and_unit(address).skip_all_loads() else { return links };
+        let Ok(mut frames) = self.context.find_frames(address).skip_all_loads() else { return links };
+        let directory = unit.comp_dir.and_then(|directory| std::str::from_utf8(directory.slice()).ok());
+        while let Ok(Some(frame)) = frames.next() {
+            let die = unit
+                .header
+                .debug_info_offset()
+                .zip(frame.dw_die_offset)
+                .and_then(|(unit, offset)| self.dies.in_unit(unit.0, offset))
+                .map(|die| self.dies.abstract_function(die));
+            let name =
+                frame.function.as_ref().and_then(|function| function.raw_name().ok()).unwrap_or_default();
+            let function = self.function(die, &name);
+            let location = frame.location.as_ref();
+            let file = location.and_then(|location| location.file).unwrap_or_default();
+            links.push(Arc::new(Link {
+                frame: Frame {
+                    function: function.name.clone(),
+                    krate: function.krate.clone(),
+                    file: self.intern(as_recorded(file, directory)),
+                    line: location.and_then(|location| location.line).unwrap_or(0),
+                    column: location.and_then(|location| location.column).unwrap_or(0),
+                    inlined: true,
+                },
+                under_test: self.under_test.contains(&*function.krate),
+                function,
+            }));
+        }
+        if let Some(last) = links.last_mut().and_then(Arc::get_mut) {
+            last.frame.inlined = false;
+        }
+        links
+    }
+
+    fn function(&self, die: Option<Die>, name: &str) -> Arc<Function> {
+        let key = die.ok_or_else(|| name.to_owned());
+        if let Some(function) = self.functions.borrow().get(&key) {
+            return function.clone();
+        }
+        let symbol = Symbol::parse(name);
+        let krate = symbol.krate.or_else(|| self.crate_by_namespace(die?));
+        let krate = krate.as_deref().unwrap_or_else(|| symbol::crate_of_name(&symbol.name));
+        let path = symbol.path.split("::{").next().unwrap_or_default().to_owned();
+        let glue = symbol::glue_type(&symbol.name);
+        let function = Arc::new(Function {
+            name: self.intern(&symbol.name),
+            krate: self.intern(krate),
+            die,
+            helper: rules::is_helper(&path),
+            drops: glue.or_else(|| path.strip_suffix("::drop")).map(str::to_owned),
+            glue_under_test: glue.is_some_and(|ty| self.under_test.contains(symbol::first_segment(ty))),
+            rule: rules::rule_for(&path),
+            path,
+        });
+        self.functions.borrow_mut().insert(key, function.clone());
+        function
+    }
+
+    /// The outermost namespace around a function.
+    fn crate_by_namespace(&self, die: Die) -> Option<String> {
+        self.dies.scope_names(self.dies.declaration(die)).first().map(|name| (*name).to_owned())
+    }
+
+    fn intern(&self, text: &str) -> Arc<str> {
+        if let Some(known) = self.strings.borrow().get(text) {
+            return known.clone();
+        }
+        let new: Arc<str> = text.into();
+        self.strings.borrow_mut().insert(new.clone());
+        new
+    }
+}
+
+/// Undoes the joining of a file name with the directory that the compiler ran in. The paths of std keep
+/// their virtual root.
+fn as_recorded<'a>(file: &'a str, directory: Option<&str>) -> &'a str {
+    directory
+        .filter(|directory| !directory.starts_with("/rustc/"))
+        .and_then(|directory| file.strip_prefix(directory)?.strip_prefix('/'))
+        .unwrap_or(file)
+}
