@@ -1,0 +1,155 @@
+//! Closure mode: the function that the `raddle` crate finds with `dlsym`.
+//!
+//! A process may check many closures, one after the other. The runtime and what it knows about the program stay
+//! from one check to the next; what was learned about its steps does not, so that a check does not depend on those
+//! before it. Under the command the process has a job already: then a check follows [`start::adopt`], and the
+//! totals of all checks are what the command hears in the end.
+
+use crate::control;
+use crate::fiber::Start;
+use crate::heap;
+use crate::messages;
+use crate::runtime::{self, Host, Inside, Mode, Runtime, installed, rt};
+use crate::start;
+use crate::store::End;
+use libc::{c_int, c_void};
+use raddle_core::protocol::{Job, Message, Stats, Stop};
+use raddle_core::{Schedule, Trace};
+
+/// A closure of the program: runs it once; 0 when it returned, 1 when it panicked.
+type Run = extern "C" fn(*mut c_void) -> c_int;
+
+struct Closure {
+    run: Run,
+    data: *mut c_void,
+}
+
+/// Thread 0 of an execution.
+extern "C" fn root(closure: *mut c_void) -> *mut c_void {
+    // SAFETY: `raddle_rt_check_1` keeps the closure alive while executions run.
+    let c = unsafe { &*(closure as *const Closure) };
+    if (c.run)(c.data) != 0 {
+        let _inside = Inside::enter();
+        crate::failure::test_failed(101);
+    }
+    std::ptr::null_mut()
+}
+
+const _: Start = root;
+
+/// Checks a closure under many schedules.
+///
+/// `job` is a [`Job`] in JSON. If `findings` is not zero, the command, if there is one, hears of failures.
+/// `answer` receives [`Message`]s in JSON: the failures, the traces asked for, and `Done`. The number in the name
+/// changes with the signature.
+///
+/// # Safety
+/// `job` points to `len` bytes; `run` and `answer` must be callable with their data; no other thread calls this
+/// function at the same time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn raddle_rt_check_1(
+    job: *const u8,
+    len: usize,
+    findings: c_int,
+    run: Run,
+    data: *mut c_void,
+    answer: extern "C" fn(*mut c_void, *const u8, usize),
+    answer_data: *mut c_void,
+) {
+    let _inside = Inside::enter();
+    let was_active = runtime::active();
+    runtime::set_active(false);
+    // SAFETY: by the caller's promise.
+    let bytes = unsafe { std::slice::from_raw_parts(job, len) };
+    let reply = |m: &Message| {
+        if let Ok(text) = serde_json::to_string(m) {
+            answer(answer_data, text.as_ptr(), text.len());
+        }
+    };
+    let before = installed().then(set_aside);
+    let prepared = serde_json::from_slice(bytes)
+        .map_err(|e| format!("bad configuration: {e}"))
+        .and_then(|job: Job| prepare(job, findings != 0));
+    let stop = match prepared {
+        Ok(true) => {
+            let closure = Closure { run, data };
+            control::run_loop(root, &raw const closure as usize, reply)
+        }
+        // Not this one: the command repeats another check.
+        Ok(false) => Stop::Budget,
+        Err(ref why) => Stop::Error(why.clone()),
+    };
+    let outside = installed() && rt().mode == Mode::Prelude;
+    for trace in outside.then(|| std::mem::take(&mut rt().store.kept)).into_iter().flatten() {
+        reply(&trace);
+    }
+    let stats = if outside { rt().store.stats.clone() } else { Stats::default() };
+    reply(&Message::Done { stats, reason: stop.clone() });
+    if outside {
+        conclude((prepared != Ok(false)).then_some(stop), findings != 0, before);
+    }
+    runtime::set_active(was_active);
+}
+
+/// Makes the runtime ready for a check; tells whether it is to be done.
+fn prepare(job: Job, findings: bool) -> Result<bool, String> {
+    if !installed() {
+        let store = start::store(job)?;
+        runtime::install(Runtime::new(store, Host::Loop { sp: 0, fs: 0 }, Mode::Prelude));
+        control::start_clock();
+        rt().store.findings = findings;
+        return Ok(true);
+    }
+    let r = rt();
+    if r.mode != Mode::Prelude {
+        return Err("a closure cannot be checked inside an execution".to_owned());
+    }
+    heap::persistent(|| start::adopt(r.store, job, findings))
+}
+
+/// What the process had recorded before the check, which overwrites it.
+fn set_aside() -> (Trace, Schedule) {
+    let store = &mut *rt().store;
+    heap::persistent(|| {
+        let (trace, schedule) = start::empty();
+        (std::mem::replace(&mut store.trace, trace), std::mem::replace(&mut store.schedule, schedule))
+    })
+}
+
+/// Adds a check to what the command hears when the process ends, and goes back to what was there before.
+fn conclude(stop: Option<Stop>, findings: bool, before: Option<(Trace, Schedule)>) {
+    let store = &mut *rt().store;
+    heap::persistent(|| {
+        let mut this = std::mem::take(&mut store.stats);
+        if !findings {
+            this.failures = 0;
+        }
+        let all = &mut store.checked;
+        all.executions += this.executions;
+        all.completed += this.completed;
+        all.steps += this.steps;
+        all.decisions += this.decisions;
+        all.threads = all.threads.max(this.threads);
+        all.points = all.points.max(this.points);
+        all.failures += this.failures;
+        all.elapsed_ms = all.elapsed_ms.max(this.elapsed_ms);
+        for u in this.uncontrolled {
+            if !all.uncontrolled.contains(&u) {
+                all.uncontrolled.push(u);
+            }
+        }
+        let weak = matches!(store.stopped, None | Some(Stop::Budget | Stop::Exhausted));
+        if weak && let Some(stop) = stop {
+            store.stopped = Some(if findings || stop != Stop::Failures { stop } else { Stop::Budget });
+        }
+        store.check += u64::from(findings);
+        store.end = End::Running;
+        store.failure = None;
+        if let Some((trace, schedule)) = before {
+            store.trace = trace;
+            store.schedule = schedule;
+        }
+        start::restore(store);
+    });
+    messages::send(store, &Message::Progress(store.checked.clone()));
+}

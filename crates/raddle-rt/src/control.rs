@@ -1,0 +1,462 @@
+//! The life of executions: a parent that forks, children that run.
+//!
+//! The parent (the *zygote*) stops at the point where executions begin and forks a child for each of them:
+//! in program mode where the test is about to create its first thread, in closure mode where `check` was
+//! called. What the child learns and decides is written to the shared store, so the parent goes on as if it
+//! had run the execution itself, whatever became of the child. In closure mode a child runs many executions,
+//! one after the other, as long as they end well.
+
+use crate::failure;
+use crate::fiber::State;
+use crate::heap;
+use crate::messages;
+use crate::real::real;
+use crate::runtime::{self, Host, Inside, Mode, PATIENCE, Runtime, rt};
+use crate::signals;
+use crate::store::{End, Store};
+use raddle_core::protocol::{Entry, Failure, Message, Stop};
+use raddle_core::strategy::Finished;
+use raddle_core::{Kind, Outcome};
+use std::time::{Duration, Instant};
+
+/// Exit status of a child that has said everything in the store.
+const SAID: i32 = 77;
+/// How often a waiting parent looks at its child's heartbeat.
+const LOOK: Duration = Duration::from_millis(100);
+const PROGRESS_MS: u64 = 250;
+const LONG_MS: u64 = 1000;
+
+/// When the search began; real time, used for budgets and progress only.
+static mut BEGAN: Option<Instant> = None;
+
+/// Starts the clock of a search.
+pub fn start_clock() {
+    // SAFETY: one controlled thread.
+    unsafe { BEGAN = Some(Instant::now()) };
+}
+
+/// Milliseconds since the search began, which it does now if it has not.
+pub fn spent_ms() -> u64 {
+    let began = &raw mut BEGAN;
+    // SAFETY: one controlled thread.
+    let began = unsafe { *(*began).get_or_insert_with(Instant::now) };
+    began.elapsed().as_millis() as u64
+}
+
+/// Why no further execution is to begin, or `None` after everything was prepared for one.
+fn next(store: &mut Store) -> Option<Stop> {
+    let job = &store.job;
+    let spent = job.budget_ms != 0 && store.now_ms >= job.budget_ms;
+    if store.replay.is_some() {
+        if store.stats.executions > 0 {
+            return Some(Stop::ReplayPassed);
+        }
+    } else if store.stats.failures >= job.max_failures {
+        return Some(Stop::Failures);
+    } else if store.stats.executions >= job.schedules || spent {
+        return Some(Stop::Budget);
+    } else if !heap::persistent(|| store.strategy.begin()) {
+        return Some(Stop::Exhausted);
+    }
+    store.begin();
+    store.stats.executions += 1;
+    None
+}
+
+/// Tells the strategy how the execution in the store ended, and counts it.
+fn conclude(store: &mut Store, outcome: Outcome) {
+    if outcome != Outcome::Abandoned {
+        store.stats.completed += 1;
+    }
+    if store.stats.executions <= store.job.traces {
+        messages::trace(store);
+    }
+    let run = Finished { trace: &store.trace, outcome: &outcome, learned: store.learned };
+    let strategy = &mut store.strategy;
+    heap::persistent(|| strategy.end(&run));
+    store.stats.points = store.sites.points;
+    store.stats.threads = store.stats.threads.max(store.most_threads as u64);
+    if store.now_ms >= store.progress_ms + PROGRESS_MS {
+        store.progress_ms = store.now_ms;
+        store.stats.elapsed_ms = store.now_ms;
+        messages::send(store, &Message::Progress(store.stats.clone()));
+    }
+}
+
+/// What became of a child.
+enum Fate {
+    /// It ended with this status.
+    Exited(i32),
+    /// A signal killed it.
+    Killed(i32),
+    /// It made no progress and was killed by us.
+    Hung,
+}
+
+/// Waits for a child, looking at its heartbeat.
+fn wait_for(pid: i32, store: &mut Store) -> Fate {
+    let patience = store.job.hang_ms.max(1);
+    // SAFETY: plain system calls on our own child; `heartbeat` is written by the child, hence volatile.
+    unsafe {
+        let heartbeat = &raw const store.heartbeat;
+        let beat = || heartbeat.read_volatile();
+        let mut last = beat();
+        let mut still = 0;
+        let mut hung = false;
+        let mut status = 0;
+        // Every tick of the clock interrupts the wait.
+        while (real().waitpid)(pid, &mut status, 0) != pid {
+            (&raw mut store.now_ms).write_volatile(spent_ms());
+            if store.now_ms >= store.progress_ms + LONG_MS {
+                // One long execution: a sign of life.
+                store.progress_ms = store.now_ms;
+                messages::send(store, &Message::Progress(store.stats.clone()));
+            }
+            still = if beat() == last { still + LOOK.as_millis() as u64 } else { 0 };
+            last = beat();
+            if still > patience && !hung {
+                hung = true;
+                libc::kill(pid, libc::SIGKILL);
+            }
+        }
+        if hung {
+            Fate::Hung
+        } else if libc::WIFSIGNALED(status) {
+            Fate::Killed(libc::WTERMSIG(status))
+        } else {
+            Fate::Exited(libc::WEXITSTATUS(status))
+        }
+    }
+}
+
+/// A failure that the child could not report itself.
+fn silent_failure(store: &mut Store, fate: &Fate) {
+    let (kind, message) = match fate {
+        Fate::Hung => (
+            Kind::Timeout,
+            format!("no visible step for {} ms: the program hangs outside our control", store.job.hang_ms),
+        ),
+        Fate::Killed(s) => (Kind::Crash, format!("killed by signal {s}")),
+        Fate::Exited(code) => (Kind::Crash, format!("ended unexpectedly with status {code}")),
+    };
+    heap::persistent(|| {
+        let (trace, symbols) = crate::export::export(rt());
+        store.failure = Some(Box::new(Failure {
+            kind,
+            message,
+            thread: None,
+            at: None,
+            backtrace: Vec::new(),
+            threads: Vec::new(),
+            execution: store.stats.executions - 1,
+            check: store.check,
+            schedule: store.replay.clone().unwrap_or_else(|| store.schedule.clone()),
+            trace,
+            symbols,
+            output: String::from_utf8_lossy(&store.output).into_owned(),
+        }));
+    });
+    store.end = End::Failed;
+}
+
+/// Draws the conclusion from a child that has ended; a reason to stop, if there is one.
+fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
+    let said = matches!(fate, Fate::Exited(SAID));
+    if matches!(fate, Fate::Hung) && !store.stats.uncontrolled.is_empty() {
+        // No verdict on the program: it waits for something that nobody here decides.
+        conclude(store, Outcome::Abandoned);
+        return Some(Stop::Budget);
+    }
+    if !said && store.end == End::Running {
+        silent_failure(store, &fate);
+    }
+    match store.end.clone() {
+        End::Failed => {
+            store.stats.failures += 1;
+            let kind = store.failure.as_ref().map_or(Kind::Crash, |f| f.kind);
+            if let (Some(f), true) = (&store.failure, store.findings) {
+                messages::send(store, &Message::Failure(f.clone()));
+            }
+            conclude(store, Outcome::Failed(kind));
+            if store.replay.is_some() { Some(Stop::Failures) } else { None }
+        }
+        End::Abandoned => {
+            conclude(store, Outcome::Abandoned);
+            None
+        }
+        End::Diverged(why) => {
+            conclude(store, Outcome::Abandoned);
+            Some(if store.replay.is_some() { Stop::Diverged(why) } else { Stop::Error(why) })
+        }
+        End::Batch(stop) => Some(stop),
+        End::Running | End::Passed => {
+            conclude(store, Outcome::Passed);
+            None
+        }
+    }
+}
+
+/// Makes a clock tick that interrupts system calls, for [`wait_for`]. It does not tick in children.
+fn start_ticking() {
+    extern "C" fn tick(_: libc::c_int) {}
+    // SAFETY: a handler that does nothing; no SA_RESTART, because interrupting is its purpose.
+    unsafe {
+        let mut action = std::mem::zeroed::<libc::sigaction>();
+        action.sa_sigaction = tick as *const () as usize;
+        libc::sigaction(libc::SIGALRM, &action, std::ptr::null_mut());
+        let every = libc::timeval { tv_sec: 0, tv_usec: LOOK.as_micros() as i64 };
+        setitimer(0, &libc::itimerval { it_interval: every, it_value: every }, std::ptr::null_mut());
+    }
+}
+
+unsafe extern "C" {
+    fn setitimer(which: libc::c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> libc::c_int;
+}
+
+/// Stops the clock.
+fn stop_ticking() {
+    // SAFETY: disarms our own timer.
+    unsafe {
+        setitimer(0, &std::mem::zeroed(), std::ptr::null_mut());
+        libc::signal(libc::SIGALRM, libc::SIG_DFL);
+    }
+}
+
+fn fork() -> i32 {
+    // The raw call: libc's own preparations are for processes with several running threads.
+    // SAFETY: the process has one running thread; the donors are parked and hold nothing.
+    let pid = unsafe { (real().syscall)(libc::SYS_clone, libc::SIGCHLD as usize, 0, 0, 0, 0, 0) as i32 };
+    if pid < 0 {
+        messages::done(rt().store, Stop::Error("cannot fork".to_owned()));
+        crate::quit(2);
+    }
+    pid
+}
+
+/// The program is about to create a thread.
+pub fn before_thread_creation() {
+    let r = rt();
+    if r.mode != Mode::Prelude {
+        return;
+    }
+    if r.store.job.entry == Entry::Libtest && r.current == 0 {
+        // The harness starts the thread that runs the test.
+        r.fibers[0].system = true;
+        r.root = 1;
+        return;
+    }
+    serve();
+}
+
+/// Program mode: forks a child per execution; returns in each child, never in the parent.
+fn serve() {
+    let r = rt();
+    let store: *mut Store = &raw mut *r.store;
+    // SAFETY: the store outlives the process; the parent uses it only while no child runs.
+    let store = unsafe { &mut *store };
+    store.prelude = (store.trace.events.len(), store.trace.vars.len(), store.schedule.transfers.len());
+    spent_ms();
+    messages::hide_output();
+    signals::install();
+    start_ticking();
+    let stop = loop {
+        if let Some(stop) = next(store) {
+            break stop;
+        }
+        r.blocks.reserve(store.most_threads.max(4));
+        r.stacks.reserve(store.most_threads.min(16));
+        let pid = fork();
+        if pid == 0 {
+            r.mode = if store.replay.is_some() { Mode::Replay } else { Mode::Search };
+            r.replay_at = store.prelude.2;
+            r.note_company();
+            let replays = r.mode == Mode::Replay;
+            let f = r.me();
+            f.raw_limit = if replays { 0 } else { f.raw + PATIENCE };
+            return;
+        }
+        let fate = wait_for(pid, store);
+        store.now_ms = spent_ms();
+        if let Some(stop) = after_child(store, fate) {
+            break stop;
+        }
+    };
+    store.stats.elapsed_ms = spent_ms();
+    messages::done(store, stop);
+    crate::quit(0)
+}
+
+/// Runs `start(arg)` as thread 0 of one execution after the other, in forked children; `answer` hears of
+/// failures.
+pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message)) -> Stop {
+    let r = rt();
+    let store: *mut Store = &raw mut *r.store;
+    // SAFETY: as in `serve`.
+    let store = unsafe { &mut *store };
+    store.prelude = (0, 0, 0);
+    start_ticking();
+    let stop = loop {
+        r.blocks.reserve(store.most_threads.max(8));
+        store.end = End::Running;
+        let pid = fork();
+        if pid == 0 {
+            r.begin_loop();
+            messages::hide_output();
+            signals::install();
+            let stop = loop {
+                if let Some(stop) = next(store) {
+                    break stop;
+                }
+                r.execute(start, arg);
+                conclude(store, Outcome::Passed);
+            };
+            store.end = End::Running;
+            heap::persistent(|| store.end = End::Batch(stop));
+            crate::quit(SAID);
+        }
+        let fate = wait_for(pid, store);
+        store.now_ms = spent_ms();
+        let stop = after_child(store, fate);
+        if let (End::Failed, Some(f)) = (&store.end, &store.failure) {
+            answer(&Message::Failure(f.clone()));
+        }
+        if let Some(stop) = stop {
+            break stop;
+        }
+        if store.stats.failures >= store.job.max_failures {
+            break Stop::Failures;
+        }
+    };
+    stop_ticking();
+    store.stats.elapsed_ms = spent_ms();
+    stop
+}
+
+impl Runtime {
+    /// Leaves what was there before alone and prepares for executions of closures.
+    fn begin_loop(&mut self) {
+        // The fibers of the prelude are the copy of a world that only the parent goes back to.
+        std::mem::forget(std::mem::take(&mut self.fibers));
+        self.finished.clear();
+        self.mode = if self.store.replay.is_some() { Mode::Replay } else { Mode::Search };
+        self.host = Host::Loop { sp: 0, fs: 0 };
+    }
+
+    /// One execution of a closure, in this process.
+    fn execute(&mut self, start: crate::fiber::Start, arg: usize) {
+        let _inside = Inside::enter();
+        for mut f in self.fibers.drain(..) {
+            if let Some(s) = f.stack.take() {
+                self.stacks.give(s);
+            }
+            if let Some(b) = f.block.take() {
+                self.blocks.give(b);
+            }
+            self.spare.push(f);
+        }
+        // Last out, first in again: the same blocks and stacks for the same threads.
+        self.spare.reverse();
+        self.finished.clear();
+        crate::interpose::malloc::heap().begin();
+        crate::interpose::random::reset();
+        self.clock.reset();
+        self.shadow.clear();
+        self.locksets.clear();
+        self.vars.clear();
+        self.models.clear();
+        self.steps = 0;
+        self.visible = 0;
+        self.decisions = 0;
+        self.tickets = 0;
+        self.frees += 1;
+        self.replay_at = 0;
+        self.overtime = 0;
+        self.root = 0;
+        self.root_ended_at = None;
+        self.current = 0;
+        const MAIN_STACK: usize = 8 << 20;
+        self.create(start, arg, MAIN_STACK);
+        self.set_current(0);
+        runtime::set_active(true);
+        runtime::enter_from_host();
+        runtime::set_active(false);
+        let r = rt();
+        r.store.stats.steps += r.visible;
+        r.store.stats.decisions += r.decisions as u64;
+    }
+}
+
+/// The execution is over and nothing went wrong, unless a panic was lost.
+pub fn finish() -> ! {
+    if let Some(i) = failure::unjoined_panic() {
+        failure::panicked_in(i);
+    }
+    let r = rt();
+    if r.mode == Mode::Replay && r.replay_at < r.store.replay.as_ref().map_or(0, |s| s.transfers.len()) {
+        failure::diverged("the execution ended before its schedule did");
+    }
+    match r.host {
+        Host::Loop { .. } => {
+            r.store.end = End::Passed;
+            runtime::leave_to_host()
+        }
+        Host::Process => {
+            count();
+            r.store.end = End::Passed;
+            crate::quit(SAID)
+        }
+    }
+}
+
+/// The strategy gives the execution up.
+pub fn abandon() -> ! {
+    count();
+    rt().store.end = End::Abandoned;
+    crate::quit(SAID)
+}
+
+/// The execution is over and its end is in the store: the child has nothing more to do.
+pub fn leave() -> ! {
+    count();
+    crate::quit(SAID)
+}
+
+fn count() {
+    let r = rt();
+    r.store.stats.steps += r.visible;
+    r.store.stats.decisions += r.decisions as u64;
+}
+
+/// The process ends in an orderly way, with this status.
+pub fn process_ends(code: i32) -> ! {
+    let r = rt();
+    match r.mode {
+        Mode::Prelude => {
+            // No thread was ever created, or closures were checked.
+            runtime::set_active(false);
+            let checked = &r.store.checked;
+            // A test that fails although its checks found nothing fails by itself; a check that could not be done
+            // says so.
+            let excused =
+                code == 0 || checked.failures > 0 || checked.steps == 0 || !checked.uncontrolled.is_empty();
+            let own = |stop: &Stop| excused || !matches!(stop, Stop::Budget | Stop::Exhausted);
+            let stop = r.store.stopped.take().filter(own).unwrap_or(Stop::NoThreads(code));
+            r.store.stats = std::mem::take(&mut r.store.checked);
+            messages::done(r.store, stop);
+            crate::quit(code)
+        }
+        _ if code != 0 => failure::test_failed(code),
+        _ => {
+            if r.root_ended_at.is_some() && r.fibers[r.root].panics.is_empty() {
+                r.store.quiet_means_passed = true;
+            }
+            for f in &mut r.fibers {
+                // The harness itself never counts as unfinished.
+                if f.system {
+                    f.state = State::Exited;
+                }
+            }
+            finish()
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Turning an execution into plain data for the outside world: only what occurs, numbered in the order in
+//! which it occurs, without addresses, so that two builds of the same source give the same bytes.
+
+use crate::names::NameKey;
+use crate::runtime::Runtime;
+use crate::store::Store;
+use raddle_core::{Access, Event, NameId, Op, SiteId, Symbols, Trace, VarId};
+use std::collections::BTreeMap;
+
+/// The trace so far.
+pub fn export(r: &mut Runtime) -> (Trace, Symbols) {
+    let keep = if r.store.replay.is_some() { shared(&r.store.trace) } else { None };
+    let mut out = Renumber::default();
+    for e in &r.store.trace.events {
+        if r.fibers.get(e.thread.0 as usize).is_some_and(|f| f.system) {
+            continue;
+        }
+        let kept = match (subject(e), &keep) {
+            (Some((var, _)), Some(shared)) => shared[var.0 as usize],
+            _ => true,
+        };
+        if kept {
+            out.event(*e, &r.store.trace);
+        }
+    }
+    let mut symbols = Symbols::default();
+    for id in &out.sites {
+        let chain = &r.store.sites.get(*id).chain;
+        symbols.sites.push(r.store.image.site(chain));
+    }
+    for id in &out.names {
+        let key = r.store.names.keys[id.0 as usize];
+        symbols.names.push(render(key, r.store));
+    }
+    (out.trace, symbols)
+}
+
+/// The word that an access touches, and whether it may change it.
+fn subject(e: &Event) -> Option<(VarId, bool)> {
+    match e.op {
+        Op::Sync { on, write } => Some((on, write)),
+        _ => e.access().map(|a| (a.var, e.is_write())),
+    }
+}
+
+/// Which variables are touched by two threads, one of them writing.
+fn shared(trace: &Trace) -> Option<Vec<bool>> {
+    let mut by: Vec<(Option<u32>, bool, bool)> = vec![(None, false, false); trace.vars.len()];
+    for e in &trace.events {
+        if let Some((var, writes)) = subject(e) {
+            let (first, several, written) = &mut by[var.0 as usize];
+            *several |= first.is_some_and(|t| t != e.thread.0);
+            first.get_or_insert(e.thread.0);
+            *written |= writes;
+        }
+    }
+    Some(by.into_iter().map(|(_, several, written)| several && written).collect())
+}
+
+#[derive(Default)]
+struct Renumber {
+    trace: Trace,
+    sites: Vec<SiteId>,
+    names: Vec<NameId>,
+    site_numbers: BTreeMap<SiteId, SiteId>,
+    name_numbers: BTreeMap<NameId, NameId>,
+    var_numbers: BTreeMap<VarId, VarId>,
+}
+
+impl Renumber {
+    fn event(&mut self, mut e: Event, from: &Trace) {
+        let next = SiteId(self.sites.len() as u32);
+        let site = *self.site_numbers.entry(e.site).or_insert(next);
+        if site == next {
+            self.sites.push(e.site);
+        }
+        e.site = site;
+        let mut var = |v: &mut VarId| {
+            let next = VarId(self.trace.vars.len() as u32);
+            let old = *v;
+            *v = *self.var_numbers.entry(old).or_insert(next);
+            if *v == next {
+                let name = from.name(old);
+                let next = NameId(self.names.len() as u32);
+                let n = *self.name_numbers.entry(name).or_insert(next);
+                if n == next {
+                    self.names.push(name);
+                }
+                self.trace.vars.push(n);
+            }
+        };
+        match &mut e.op {
+            Op::Read(Access { var: v, .. })
+            | Op::Write(Access { var: v, .. })
+            | Op::Rmw(Access { var: v, .. }) => var(v),
+            Op::Acquire { lock, .. } | Op::TryAcquire { lock, .. } | Op::Release { lock, .. } => var(lock),
+            Op::Wait { on, .. } | Op::Wake { on } | Op::Sync { on, .. } => var(on),
+            _ => {}
+        }
+        self.trace.events.push(e);
+    }
+}
+
+/// What memory at an address is called.
+pub fn name(r: &mut Runtime, addr: usize) -> String {
+    let var = r.var(addr);
+    let key = r.store.names.keys[r.store.trace.name(var).0 as usize];
+    render(key, r.store)
+}
+
+fn render(key: NameKey, store: &mut Store) -> String {
+    match key {
+        NameKey::Static(offset) => store.image.static_name(offset),
+        NameKey::Heap(place, size, offset) => {
+            store.image.heap_name(&store.places.list[place as usize], size, offset)
+        }
+        NameKey::Local(n) => store.names.locals[n as usize].clone(),
+        NameKey::Stack(thread, offset) => format!("stack of thread {thread}, {offset} bytes from the top"),
+        NameKey::Other(_) => "memory from outside the test".to_owned(),
+    }
+}

@@ -1,0 +1,334 @@
+//! What the oracles say, put together so that it can be understood and repeated.
+
+use crate::control;
+use crate::export;
+use crate::fiber::{State, WaitKind};
+use crate::heap;
+use crate::messages;
+use crate::runtime::{Host, Mode, rt};
+use crate::store::End;
+use raddle_core::protocol::{Entry, Failure, Held, Message, Stop, ThreadInfo, ThreadState, Uncontrolled};
+use raddle_core::{Kind, Site, SiteId, ThreadId};
+
+/// Records a failure of the running execution and ends it.
+fn fail(kind: Kind, message: String, thread: Option<usize>, backtrace: Vec<Site>) -> ! {
+    let r = rt();
+    crate::hooks::plain::settle_store();
+    heap::persistent(|| {
+        let at = backtrace.first().cloned();
+        let threads = (0..r.fibers.len()).filter(|&i| !r.fibers[i].system).map(thread_info).collect();
+        let (trace, symbols) = export::export(r);
+        r.store.failure = Some(Box::new(Failure {
+            kind,
+            message: message.clone(),
+            thread: thread.map(|i| ThreadId(i as u32)),
+            at,
+            backtrace: backtrace.clone(),
+            threads,
+            execution: r.store.stats.executions.saturating_sub(1),
+            check: r.store.check,
+            schedule: r.store.replay.clone().unwrap_or_else(|| r.store.schedule.clone()),
+            trace,
+            symbols,
+            output: String::from_utf8_lossy(&r.store.output).into_owned(),
+        }));
+        r.store.end = End::Failed;
+    });
+    if r.mode == Mode::Prelude {
+        // There is no parent to tell the command.
+        r.store.stats.failures = 1;
+        if let Some(f) = r.store.failure.clone() {
+            messages::send(r.store, &Message::Failure(f));
+        }
+        messages::done(r.store, Stop::Failures);
+        crate::quit(1);
+    }
+    control::leave()
+}
+
+/// Where a thread stands, innermost first, by its shadow stack.
+fn stack(i: usize) -> Vec<Site> {
+    let r = rt();
+    let pending = r.fibers[i].pending.site;
+    let mut pcs: Vec<usize> = r.fibers[i].chain(0).take(64).collect();
+    let mut sites = Vec::new();
+    if pending.0 != 0 && !matches!(r.fibers[i].state, State::Exited) {
+        let chain = r.store.sites.get(pending).chain.clone();
+        sites.extend(r.store.image.frames(&chain));
+        pcs.retain(|pc| !chain.contains(pc));
+    }
+    sites.extend(r.store.image.frames(&pcs));
+    sites
+}
+
+fn thread_info(i: usize) -> ThreadInfo {
+    let r = rt();
+    let state = match r.fibers[i].state {
+        State::Exited if !r.fibers[i].panics.is_empty() => ThreadState::Panicked,
+        State::Exited => ThreadState::Ended,
+        State::Spinning => ThreadState::Spinning,
+        State::Lock(gate) => {
+            let by = (0..r.fibers.len())
+                .filter(|&j| r.fibers[j].held.iter().any(|h| h.addr == gate.addr))
+                .map(|j| ThreadId(j as u32))
+                .collect();
+            ThreadState::Blocked { on: format!("lock {}", export::name(r, gate.addr)), by }
+        }
+        State::Waiting(w) => {
+            let (on, by) = match w.kind {
+                WaitKind::Join(t) => (format!("the end of thread {}", t.0), vec![t]),
+                WaitKind::Sleep => ("a sleep to end".to_owned(), Vec::new()),
+                WaitKind::Futex => {
+                    let chain = r.store.sites.get(r.fibers[i].pending.site).chain.clone();
+                    (r.store.image.futex_wait(&chain), Vec::new())
+                }
+                WaitKind::Condition => ("a condition to be signalled".to_owned(), Vec::new()),
+                WaitKind::Semaphore => ("a semaphore to be posted".to_owned(), Vec::new()),
+                WaitKind::Barrier => ("others to reach a barrier".to_owned(), Vec::new()),
+                WaitKind::Once => ("an initialisation to end".to_owned(), Vec::new()),
+            };
+            ThreadState::Blocked { on, by }
+        }
+        _ => ThreadState::Runnable,
+    };
+    let held: Vec<_> = r.fibers[i].held.clone();
+    let holds = held
+        .iter()
+        .map(|h| {
+            let chain = r.store.sites.get(h.site).chain.clone();
+            Held { lock: export::name(r, h.addr), at: Some(r.store.image.site(&chain)) }
+        })
+        .collect();
+    ThreadInfo { id: ThreadId(i as u32), name: r.fibers[i].name.clone(), stack: stack(i), state, holds }
+}
+
+/// Every thread waits.
+pub fn deadlock() -> ! {
+    let r = rt();
+    let blocked: Vec<ThreadInfo> = (0..r.fibers.len())
+        .filter(|&i| !r.fibers[i].system && r.fibers[i].state != State::Exited)
+        .map(thread_info)
+        .collect();
+    let mut message = match blocked.len() {
+        1 => "a thread waits for ever".to_owned(),
+        n => format!("{n} threads wait for ever"),
+    };
+    for t in &blocked {
+        if let ThreadState::Blocked { on, by } = &t.state {
+            let comma = if message.ends_with("ever") { ':' } else { ',' };
+            message += &format!("{comma} {} for {on}", t.id.0);
+            if on.starts_with("lock") && !by.is_empty() {
+                let by: Vec<String> = by.iter().map(|b| b.0.to_string()).collect();
+                message += &format!(" held by {}", by.join(" and "));
+            }
+        }
+    }
+    fail(Kind::Deadlock, message, None, Vec::new())
+}
+
+/// The step limit is reached.
+pub fn out_of_steps() -> ! {
+    let r = rt();
+    if r.root_ended_at.is_some() {
+        control::finish();
+    }
+    let n = r.store.job.max_steps;
+    let me = r.current;
+    fail(Kind::Livelock, format!("no end after {n} steps"), Some(me), stack(me))
+}
+
+/// The memory limit is reached.
+pub fn out_of_memory() -> ! {
+    let r = rt();
+    let me = r.current;
+    let mb = r.store.job.memory_mb;
+    fail(Kind::Crash, format!("runaway memory: more than {mb} MB in use"), Some(me), stack(me))
+}
+
+/// Memory is given back that is not in use.
+pub fn bad_free() -> ! {
+    let me = rt().current;
+    fail(
+        Kind::UseAfterFree,
+        "memory is freed that is not in use: freed twice, or never allocated".to_owned(),
+        Some(me),
+        stack(me),
+    )
+}
+
+/// The program aborts.
+pub fn aborted() -> ! {
+    let me = rt().current;
+    let why = panic_message(Some(me)).map_or(String::new(), |(_, m)| format!(" after a panic: {m}"));
+    fail(Kind::Crash, format!("the program aborted{why}"), Some(me), stack(me))
+}
+
+/// Whether an address is just beyond the running thread's stack.
+pub fn is_overflow(addr: usize) -> bool {
+    rt().me().stack.as_ref().is_some_and(|s| s.guards(addr))
+}
+
+/// A fatal signal.
+pub fn signalled(signal: i32, addr: usize) -> ! {
+    let r = rt();
+    let me = r.current;
+    let name = match signal {
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGILL => "SIGILL",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGABRT => "SIGABRT",
+        _ => "a signal",
+    };
+    let overflow = is_overflow(addr);
+    let message = if overflow {
+        "stack overflow".to_owned()
+    } else if signal == libc::SIGSEGV && addr < 4096 {
+        format!("{name}: access through a null pointer")
+    } else {
+        format!("{name}: fatal signal")
+    };
+    let mut frames = stack(me);
+    if overflow {
+        frames.truncate(32);
+    }
+    fail(Kind::Crash, message, Some(me), frames)
+}
+
+/// The program calls `exit`.
+pub fn exit_called(code: i32, call: &str) -> ! {
+    let r = rt();
+    let me = r.current;
+    let orderly = r.mode == Mode::Prelude
+        || r.host == Host::Process && (r.fibers[me].system || r.store.job.entry == Entry::Main && me == 0);
+    if !orderly {
+        fail(Kind::Crash, format!("the program ends itself: {call}({code})"), Some(me), stack(me));
+    }
+    control::process_ends(code)
+}
+
+/// The last panic printed by a thread: its place and its message.
+pub fn panic_message(thread: Option<usize>) -> Option<(String, String)> {
+    let r = rt();
+    let text = String::from_utf8_lossy(&r.store.output);
+    let mark = match thread {
+        Some(i) => format!("({}) panicked at ", i + 1),
+        None => " panicked at ".to_owned(),
+    };
+    let start = text.rfind(&mark)? + mark.len();
+    let (place, rest) = text[start..].split_once('\n')?;
+    let end = ["\nnote: run with `RUST_BACKTRACE", "\nstack backtrace:", "\nthread '", "\nfailures:"]
+        .iter()
+        .filter_map(|m| rest.find(m))
+        .min()
+        .unwrap_or(rest.len());
+    Some((place.trim_end_matches(':').to_owned(), rest[..end].trim().to_owned()))
+}
+
+/// What a thread says that panics only because another one did.
+const SECONDARY: [&str; 2] = ["a scoped thread panicked", "Any { .. }"];
+
+/// The test failed: the thread that runs it panicked, or it returned an error.
+pub fn test_failed(code: i32) -> ! {
+    let r = rt();
+    // The test's own thread is to blame if it panicked, otherwise whoever did.
+    let root = r.root;
+    let panicked = |i: &usize| !r.fibers[*i].panics.is_empty();
+    let secondary =
+        panic_message(Some(root)).is_some_and(|(_, text)| SECONDARY.iter().any(|s| text.contains(s)));
+    let dead = (0..r.fibers.len())
+        .find(|&i| i != root && r.fibers[i].panics.last().is_some_and(|p| p.killed(&mut r.store.image)));
+    let culprit = dead
+        .filter(|_| secondary)
+        .or(Some(root).filter(panicked))
+        .or_else(|| (0..r.fibers.len()).find(panicked));
+    match culprit {
+        Some(i) => panicked_in(i),
+        None => {
+            let text = String::from_utf8_lossy(&r.store.output).into_owned();
+            let line = |start: &str| text.lines().rev().find(|l| l.starts_with(start)).map(str::to_owned);
+            let message = if let Some(error) = line("Error: ") {
+                format!("the test returned an error\n{error}")
+            } else if text.contains("note: test did not panic as expected") {
+                "the test did not panic as expected".to_owned()
+            } else {
+                format!("the program ended with status {code}")
+            };
+            fail(Kind::Panic, message, Some(root), Vec::new())
+        }
+    }
+}
+
+/// A thread panicked and nobody dealt with it.
+pub fn panicked_in(i: usize) -> ! {
+    let r = rt();
+    let pcs = r.fibers[i].panics.last().map(|p| p.stack.clone()).unwrap_or_default();
+    let backtrace = r.store.image.frames(&pcs);
+    let message = match panic_message(Some(i)).or_else(|| panic_message(None)) {
+        Some((place, text)) => format!("{text}\npanicked at {place}"),
+        None => "a thread panicked".to_owned(),
+    };
+    fail(Kind::Panic, message, Some(i), backtrace)
+}
+
+/// A replay went another way than its schedule.
+pub fn diverged(why: &str) -> ! {
+    let r = rt();
+    heap::persistent(|| r.store.end = End::Diverged(why.to_owned()));
+    control::leave()
+}
+
+/// The schedule of a replay is used up and nobody can go on.
+pub fn end_of_replay() -> ! {
+    let r = rt();
+    if r.root_ended_at.is_some() {
+        control::finish();
+    }
+    let anybody = r
+        .fibers
+        .iter()
+        .any(|f| matches!(f.state, State::Ready | State::Unsettled | State::Yielded(_)) && !f.system);
+    if anybody {
+        diverged("the schedule ends before the execution does");
+    }
+    deadlock()
+}
+
+/// Notes a call that is not modelled.
+pub fn note_uncontrolled(call: &str, site: SiteId) {
+    let r = rt();
+    if r.mode == Mode::Prelude {
+        return;
+    }
+    heap::persistent(|| {
+        let chain = r.store.sites.get(site).chain.clone();
+        let at = (!chain.is_empty()).then(|| r.store.image.site(&chain));
+        let u = Uncontrolled { call: call.to_owned(), at };
+        if !r.store.stats.uncontrolled.contains(&u) {
+            r.store.stats.uncontrolled.push(u);
+        }
+    });
+}
+
+/// A call that cannot even be let through.
+pub fn uncontrolled(call: &str, site: SiteId) -> ! {
+    note_uncontrolled(call, site);
+    diverged(&format!("{call} cannot be controlled"))
+}
+
+/// A thread that panicked without anybody hearing of it. A panic after the end of a test counts only for
+/// closures: a test's process would have ended before. Threads of a scope are never joined by name; the scope
+/// panics for them, and says so.
+pub fn unjoined_panic() -> Option<usize> {
+    let r = rt();
+    if String::from_utf8_lossy(&r.store.output).contains(SECONDARY[0]) {
+        return None;
+    }
+    (0..r.fibers.len()).find(|&i| {
+        let f = &r.fibers[i];
+        let counts = i != r.root && !f.system && !f.joined && f.state == State::Exited;
+        let late = |p: &crate::fiber::Panic| p.late && r.host == Host::Process;
+        counts && f.panics.last().is_some_and(|p| !late(p) && p.killed(&mut r.store.image))
+    })
+}

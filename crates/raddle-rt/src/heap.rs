@@ -1,0 +1,161 @@
+//! The runtime's own memory, apart from the program's.
+//!
+//! Two bump regions with free lists per power of two, both mapped once at fixed addresses. The *private*
+//! region holds the state of one execution; a forked child has its own copy, so whatever the child does to
+//! it is gone when the child ends. The *shared* region is `MAP_SHARED`: what the child writes there (the
+//! strategy's state, what was learned, the trace, a failure) its parent sees, also after a crash. Which
+//! region an allocation comes from is decided by [`persistent`]; memory is freed where it came from.
+//!
+//! Only one thread of a process ever runs runtime code (see `control`), so there is no lock.
+
+use std::alloc::{GlobalAlloc, Layout};
+
+const PRIVATE_BASE: usize = 0x6000_0000_0000;
+const SHARED_BASE: usize = 0x6100_0000_0000;
+const REGION: usize = 64 << 30;
+const CLASSES: usize = 48;
+
+struct Region {
+    next: usize,
+    free: [usize; CLASSES],
+}
+
+/// The allocator.
+pub struct Heap;
+
+#[global_allocator]
+static HEAP: Heap = Heap;
+
+static mut PRIVATE: Region = Region { next: 0, free: [0; CLASSES] };
+/// Lives at the start of the shared region itself, so that parent and child agree on it.
+static mut SHARED: *mut Region = std::ptr::null_mut();
+static mut PERSISTENT: bool = false;
+
+fn map(base: usize, flags: libc::c_int) {
+    // SAFETY: a new anonymous mapping at a fixed address that nothing else uses: the kernel refuses to
+    // replace an existing mapping because of MAP_FIXED_NOREPLACE.
+    let p = unsafe {
+        libc::mmap(
+            base as *mut libc::c_void,
+            REGION,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE | flags,
+            -1,
+            0,
+        )
+    };
+    if p as usize != base {
+        crate::fatal("cannot reserve address space for the runtime");
+    }
+}
+
+fn class(size: usize) -> usize {
+    size.max(16).next_power_of_two().trailing_zeros() as usize
+}
+
+impl Region {
+    fn take(&mut self, layout: Layout) -> *mut u8 {
+        let c = class(layout.size().max(layout.align()));
+        let head = self.free[c];
+        if head != 0 {
+            // SAFETY: a free block of this class starts with the address of the next one.
+            self.free[c] = unsafe { *(head as *const usize) };
+            return head as *mut u8;
+        }
+        let size = 1usize << c;
+        let align = size.min(4096);
+        let p = (self.next + align - 1) & !(align - 1);
+        self.next = p + size;
+        p as *mut u8
+    }
+
+    fn give(&mut self, p: *mut u8, layout: Layout) {
+        let c = class(layout.size().max(layout.align()));
+        // SAFETY: the block is ours again and at least 16 bytes long.
+        unsafe { *(p as *mut usize) = self.free[c] };
+        self.free[c] = p as usize;
+    }
+}
+
+// SAFETY: blocks are disjoint, at least as large and as aligned as asked (a block of class c is aligned to
+// min(2^c, 4096), and layouts with a larger alignment do not occur), and stay valid until given back. No two
+// threads run runtime code at the same time.
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: single-threaded, see the module's story.
+        unsafe {
+            if PERSISTENT {
+                return (*shared_region()).take(layout);
+            }
+            let private = &raw mut PRIVATE;
+            if (*private).next == 0 {
+                map(PRIVATE_BASE, libc::MAP_PRIVATE);
+                (*private).next = PRIVATE_BASE;
+            }
+            (*private).take(layout)
+        }
+    }
+
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        // SAFETY: as above; `p` came from `alloc` with this layout.
+        unsafe {
+            if (p as usize) >= SHARED_BASE {
+                (*shared_region()).give(p, layout)
+            } else {
+                let private = &raw mut PRIVATE;
+                (*private).give(p, layout)
+            }
+        }
+    }
+
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        if class(new_size.max(layout.align())) == class(layout.size().max(layout.align())) {
+            return p;
+        }
+        // A block grows in the region it lives in, whatever the current mode: a vector that was created
+        // persistent stays so.
+        // SAFETY: single-threaded; the new layout is valid because the caller's is.
+        unsafe {
+            let before = PERSISTENT;
+            PERSISTENT = (p as usize) >= SHARED_BASE;
+            let new = self.alloc(Layout::from_size_align_unchecked(new_size, layout.align()));
+            std::ptr::copy_nonoverlapping(p, new, layout.size().min(new_size));
+            self.dealloc(p, layout);
+            PERSISTENT = before;
+            new
+        }
+    }
+}
+
+unsafe fn shared_region() -> *mut Region {
+    // SAFETY: single-threaded; the mapping is created once and never removed.
+    unsafe {
+        if SHARED.is_null() {
+            map(SHARED_BASE, libc::MAP_SHARED);
+            SHARED = SHARED_BASE as *mut Region;
+            SHARED.write(Region { next: (SHARED_BASE + size_of::<Region>() + 15) & !15, free: [0; CLASSES] });
+        }
+        SHARED
+    }
+}
+
+/// Runs `f` so that what it allocates survives the end of a forked child.
+pub fn persistent<R>(f: impl FnOnce() -> R) -> R {
+    within(true, f)
+}
+
+/// Runs `f` so that what it allocates lives as long as what `p` points to.
+pub fn beside<T, R>(p: *const T, f: impl FnOnce() -> R) -> R {
+    within(p as usize >= SHARED_BASE, f)
+}
+
+fn within<R>(shared: bool, f: impl FnOnce() -> R) -> R {
+    // SAFETY: single-threaded; `f` does not unwind, because the runtime is built to abort on panic.
+    unsafe {
+        let before = PERSISTENT;
+        PERSISTENT = shared;
+        let r = f();
+        PERSISTENT = before;
+        r
+    }
+}

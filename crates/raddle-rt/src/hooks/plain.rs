@@ -1,0 +1,226 @@
+//! Plain accesses, ranges and the memory functions.
+
+use super::{Verdict, filter, in_own_stack, site, stand};
+use crate::fiber::Fiber;
+use crate::image::{AccessKind, Class};
+use crate::runtime::{self, Inside, access, load, rt};
+use raddle_core::{Event, Op};
+use std::arch::naked_asm;
+
+const WRITE: usize = 1 << 8;
+
+/// Fills in the value of the last plain store, which has happened by now.
+#[inline]
+pub fn settle_store() {
+    let r = rt();
+    if let Some((index, addr, size)) = r.me().store.take()
+        && let Some(Event { op: Op::Write(a), .. }) = r.store.trace.events.get_mut(index)
+    {
+        a.written = Some(load(addr, size));
+    }
+}
+
+/// Most accesses are private or none of the program's business, and end here.
+extern "C" fn accessed(addr: usize, kind: usize, pc: usize) {
+    if runtime::inside() {
+        return;
+    }
+    let me = runtime::me();
+    me.raw += 1;
+    if runtime::alone() || me.raw < me.raw_limit && (private(me, addr) || super::indifferent(pc)) {
+        return;
+    }
+    let _inside = Inside::enter();
+    touched(addr, kind & 0xff, kind & WRITE != 0, pc);
+}
+
+#[inline(always)]
+fn private(me: &Fiber, addr: usize) -> bool {
+    in_own_stack(me.stack_range, addr) && !runtime::stacks_watched()
+}
+
+/// A plain access is about to happen; its raw event has begun.
+fn touched(addr: usize, size: usize, write: bool, pc: usize) {
+    let r = rt();
+    if runtime::alone() {
+        return;
+    }
+    let me = runtime::me();
+    if private(me, addr) {
+        runtime::patience(me.anchor);
+        return;
+    }
+    settle_store();
+    let s = site(pc, if write { AccessKind::PlainWrite } else { AccessKind::PlainRead });
+    if r.store.sites.get(s).class != Class::Data {
+        super::remember_indifferent(pc);
+        runtime::patience(s);
+        return;
+    }
+    let mut verdict = filter(s, addr, size, write, true);
+    if verdict == Verdict::Private {
+        runtime::patience(s);
+        return;
+    }
+    let var = rt().var(addr);
+    let bytes = if size <= 16 { size as u8 } else { 0 };
+    let op = |a| if write { Op::Write(a) } else { Op::Read(a) };
+    if verdict == Verdict::Point {
+        let e = rt().event(s, op(access(var, bytes)));
+        stand(e, write);
+        verdict = filter(s, addr, size, write, false);
+    } else {
+        runtime::patience(s);
+    }
+    let r = rt();
+    let mut a = access(var, bytes);
+    if bytes != 0 && !write {
+        let value = load(addr, bytes);
+        a.read = Some(value);
+        if verdict != Verdict::Private {
+            runtime::saw(s, addr, bytes, value);
+        }
+    }
+    let e = r.event(s, op(a));
+    let index = r.store.trace.events.len();
+    r.record(e);
+    if write {
+        runtime::progressed();
+        if bytes != 0 {
+            r.me().store = Some((index, addr, bytes));
+        }
+    }
+}
+
+macro_rules! plain {
+    ($($name:ident $kind:expr;)*) => { $(
+        /// Hook of the ThreadSanitizer ABI.
+        ///
+        /// # Safety
+        /// Called by instrumented code with the address it is about to access.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(addr: usize) {
+            naked_asm!(
+                "mov rax, [rip + RADDLE_ACTIVE@GOTPCREL]",
+                "cmp byte ptr [rax], 0",
+                "jne 2f",
+                "ret",
+                "2: mov esi, {kind}",
+                "mov rdx, [rsp]",
+                "jmp {accessed}",
+                kind = const $kind,
+                accessed = sym accessed,
+            )
+        }
+    )* };
+}
+
+plain! {
+    __tsan_read1 1; __tsan_read2 2; __tsan_read4 4; __tsan_read8 8; __tsan_read16 16;
+    __tsan_write1 WRITE | 1; __tsan_write2 WRITE | 2; __tsan_write4 WRITE | 4; __tsan_write8 WRITE | 8; __tsan_write16 WRITE | 16;
+    __tsan_unaligned_read2 2; __tsan_unaligned_read4 4; __tsan_unaligned_read8 8; __tsan_unaligned_read16 16;
+    __tsan_unaligned_write2 WRITE | 2; __tsan_unaligned_write4 WRITE | 4; __tsan_unaligned_write8 WRITE | 8;
+    __tsan_unaligned_write16 WRITE | 16;
+    __tsan_volatile_read1 1; __tsan_volatile_read2 2; __tsan_volatile_read4 4; __tsan_volatile_read8 8; __tsan_volatile_read16 16;
+    __tsan_volatile_write1 WRITE | 1; __tsan_volatile_write2 WRITE | 2; __tsan_volatile_write4 WRITE | 4;
+    __tsan_volatile_write8 WRITE | 8; __tsan_volatile_write16 WRITE | 16;
+    __tsan_unaligned_volatile_read2 2; __tsan_unaligned_volatile_read4 4; __tsan_unaligned_volatile_read8 8;
+    __tsan_unaligned_volatile_read16 16;
+    __tsan_unaligned_volatile_write2 WRITE | 2; __tsan_unaligned_volatile_write4 WRITE | 4;
+    __tsan_unaligned_volatile_write8 WRITE | 8; __tsan_unaligned_volatile_write16 WRITE | 16;
+    __tsan_read_write1 WRITE | 1; __tsan_read_write2 WRITE | 2; __tsan_read_write4 WRITE | 4; __tsan_read_write8 WRITE | 8;
+    __tsan_read_write16 WRITE | 16;
+    __tsan_unaligned_read_write2 WRITE | 2; __tsan_unaligned_read_write4 WRITE | 4; __tsan_unaligned_read_write8 WRITE | 8;
+    __tsan_unaligned_read_write16 WRITE | 16;
+    __tsan_vptr_read 8;
+}
+
+extern "C" fn range(addr: usize, size: usize, pc: usize, write: usize) {
+    if size == 0 || !runtime::controlled() {
+        return;
+    }
+    let _inside = Inside::enter();
+    rt().tick();
+    touched(addr, size, write != 0, pc);
+}
+
+/// Hook: a range is read.
+///
+/// # Safety
+/// Called by instrumented code.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_read_range(addr: usize, size: usize) {
+    naked_asm!("mov rdx, [rsp]", "xor ecx, ecx", "jmp {}", sym range)
+}
+
+/// Hook: a range is written.
+///
+/// # Safety
+/// Called by instrumented code.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_write_range(addr: usize, size: usize) {
+    naked_asm!("mov rdx, [rsp]", "mov ecx, 1", "jmp {}", sym range)
+}
+
+/// Hook: an object's table of virtual functions is set.
+///
+/// # Safety
+/// Called by instrumented code.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_vptr_update(addr: usize, value: usize) {
+    naked_asm!("mov esi, {kind}", "mov rdx, [rsp]", "jmp {accessed}", kind = const WRITE | 8, accessed = sym accessed)
+}
+
+/// Two raw events, the read of the source and the write of the destination, then the copy.
+fn copied(dst: usize, src: usize, len: usize, pc: usize) {
+    if len == 0 || !runtime::controlled() {
+        return;
+    }
+    let _inside = Inside::enter();
+    rt().tick();
+    touched(src, len, false, pc);
+    rt().tick();
+    touched(dst, len, true, pc);
+}
+
+extern "C" fn memcpy(dst: *mut u8, src: *const u8, len: usize, pc: usize) -> *mut u8 {
+    copied(dst as usize, src as usize, len, pc);
+    // SAFETY: the caller's promise to memcpy.
+    unsafe { libc::memcpy(dst.cast(), src.cast(), len).cast() }
+}
+
+extern "C" fn memmove(dst: *mut u8, src: *const u8, len: usize, pc: usize) -> *mut u8 {
+    copied(dst as usize, src as usize, len, pc);
+    // SAFETY: the caller's promise to memmove.
+    unsafe { libc::memmove(dst.cast(), src.cast(), len).cast() }
+}
+
+extern "C" fn memset(dst: *mut u8, byte: i32, len: usize, pc: usize) -> *mut u8 {
+    if len != 0 && runtime::controlled() {
+        let _inside = Inside::enter();
+        rt().tick();
+        touched(dst as usize, len, true, pc);
+    }
+    // SAFETY: the caller's promise to memset.
+    unsafe { libc::memset(dst.cast(), byte, len).cast() }
+}
+
+macro_rules! memory {
+    ($($name:ident => $to:ident;)*) => { $(
+        /// Hook: in place of the C function.
+        ///
+        /// # Safety
+        /// As for the C function.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            naked_asm!("mov rcx, [rsp]", "jmp {}", sym $to)
+        }
+    )* };
+}
+
+memory! { __tsan_memcpy => memcpy; __tsan_memmove => memmove; __tsan_memset => memset; }

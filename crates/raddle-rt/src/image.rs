@@ -1,0 +1,210 @@
+//! The program's image: where it is loaded and what its debug information says.
+
+use crate::heap::persistent;
+use crate::names::Place;
+use raddle_core::{LockMode, Site};
+pub use raddle_debuginfo::{AccessKind, Class, LockFamily, LockOp, LockStep};
+use raddle_debuginfo::{DebugInfo, Frame};
+
+/// The program's image; persistent, like everything that its debug information remembers.
+pub struct Image {
+    /// Where it is loaded.
+    pub base: usize,
+    /// Start and end in memory.
+    pub range: (usize, usize),
+    info: Option<DebugInfo<'static>>,
+    crates: Vec<String>,
+}
+
+/// Crates whose frames a person does not want to see in a backtrace.
+const PLUMBING: [&str; 7] = ["std", "core", "alloc", "test", "raddle", "panic_unwind", "__rustc"];
+
+impl Image {
+    /// Of this process.
+    pub fn of_this_process(crates: &[String]) -> Self {
+        let (base, high) = extent();
+        let info = executable().and_then(|bytes| DebugInfo::parse(bytes, crates.iter().cloned()).ok());
+        Image { base, range: (base, high), info, crates: crates.to_vec() }
+    }
+
+    fn relative(&self, chain: &[usize]) -> Vec<u64> {
+        chain.iter().map(|pc| pc.wrapping_sub(self.base) as u64).collect()
+    }
+
+    fn under_test(&self, f: &Frame) -> bool {
+        self.crates.iter().any(|c| **c == *f.krate)
+    }
+
+    /// Whether an address is in library code that was not inlined into a crate under test.
+    pub fn is_library(&mut self, pc: usize) -> bool {
+        persistent(|| match &self.info {
+            Some(info) if !self.crates.is_empty() => {
+                !info.frames((pc - self.base) as u64).iter().any(|f| self.under_test(f))
+            }
+            _ => false,
+        })
+    }
+
+    /// What the word accessed at the end of this chain of return addresses belongs to.
+    pub fn classify(&mut self, chain: &[usize], kind: AccessKind) -> Class {
+        persistent(|| match &self.info {
+            Some(info) => info.classify(&self.relative(chain), kind),
+            None => Class::Data,
+        })
+    }
+
+    /// What the word accessed before this return address belongs to, if that does not depend on the callers.
+    pub fn settled(&mut self, pc: usize, kind: AccessKind) -> Option<Class> {
+        persistent(|| self.info.as_ref().and_then(|i| i.settled(pc.wrapping_sub(self.base) as u64, kind)))
+    }
+
+    /// The innermost place in a crate under test; without one, the innermost place.
+    pub fn site(&mut self, chain: &[usize]) -> Site {
+        let frames = self.all(chain);
+        let at = frames.iter().position(|f| self.under_test(f)).unwrap_or(0);
+        match frames.get(at) {
+            Some(f) => {
+                Site { inlined: frames[..at].iter().map(|f| f.function.to_string()).collect(), ..site(f) }
+            }
+            None => Site { function: "unknown".to_owned(), ..Site::default() },
+        }
+    }
+
+    fn all(&mut self, chain: &[usize]) -> Vec<Frame> {
+        persistent(|| match &self.info {
+            Some(info) => {
+                chain.iter().flat_map(|pc| info.frames(pc.wrapping_sub(self.base) as u64)).collect()
+            }
+            None => Vec::new(),
+        })
+    }
+
+    /// A stack of return addresses, innermost first, in source terms, without the plumbing.
+    pub fn frames(&mut self, chain: &[usize]) -> Vec<Site> {
+        let frames = self.all(chain);
+        frames.iter().filter(|f| !PLUMBING.contains(&&*f.krate)).map(site).collect()
+    }
+
+    /// Whether a return address is where a thread made by std begins.
+    pub fn is_thread_top(&mut self, pc: usize) -> bool {
+        let frames = self.all(&[pc]);
+        frames.iter().any(|f| f.function.starts_with("std::thread"))
+            && !frames.iter().any(|f| self.under_test(f))
+    }
+
+    /// What a thread that waits on a futex waits for, in words.
+    pub fn futex_wait(&mut self, chain: &[usize]) -> String {
+        let frames = self.all(chain);
+        let within = |part: &str| frames.iter().any(|f| f.function.contains(part));
+        let what = if within("Condvar") {
+            "a condition variable to be notified"
+        } else if within("thread::scoped") {
+            "the threads of a scope to end"
+        } else if within("sync::once") || within("Once>::") || within("once_cell") {
+            "an initialisation to end"
+        } else if within("mpsc") || within("mpmc") || within("channel") {
+            "a channel"
+        } else if within("barrier") || within("Barrier") {
+            "others to reach a barrier"
+        } else if within("park") {
+            "being unparked"
+        } else if within("Mutex") || within("mutex") {
+            "a mutex"
+        } else if within("RwLock") || within("rwlock") {
+            "a reader-writer lock"
+        } else {
+            "a futex to be woken"
+        };
+        what.to_owned()
+    }
+
+    /// Whether a futex call at the end of this chain comes from a primitive of std whose other accesses are
+    /// precompiled and therefore not seen.
+    pub fn hides_synchronisation(&mut self, chain: &[usize]) -> bool {
+        let frames = self.all(chain);
+        frames.iter().any(|f| f.function.contains("sync::condvar") || f.function.contains("sync::barrier"))
+    }
+
+    /// What a static is called.
+    pub fn static_name(&mut self, offset: usize) -> String {
+        let name = persistent(|| self.info.as_ref().and_then(|i| i.static_at(offset as u64)));
+        name.map_or_else(|| "a static".to_owned(), |n| n.path)
+    }
+
+    /// What a word in the frame of a function is called, given where the function is and its stack pointer.
+    pub fn local_name(&mut self, pc: usize, sp: usize, addr: usize) -> Option<String> {
+        let pc = pc.wrapping_sub(self.base) as u64;
+        persistent(|| Some(self.info.as_ref()?.local_at(pc, sp as u64, addr as u64)?.path))
+    }
+
+    /// What an offset in a heap block is called.
+    pub fn heap_name(&mut self, place: &Place, size: usize, offset: usize) -> String {
+        let stack: Vec<u64> =
+            self.relative(&place[..place.iter().position(|&p| p == 0).unwrap_or(place.len())]);
+        let name =
+            persistent(|| self.info.as_ref().and_then(|i| i.heap_name(&stack, size as u64, offset as u64)));
+        name.map_or_else(|| format!("a heap block of {size} bytes+{offset}"), |n| n.path)
+    }
+}
+
+fn site(f: &Frame) -> Site {
+    Site {
+        function: f.function.to_string(),
+        file: f.file.to_string(),
+        line: f.line,
+        column: f.column,
+        inlined: Vec::new(),
+    }
+}
+
+/// Where the program is loaded and where it ends.
+fn extent() -> (usize, usize) {
+    unsafe extern "C" fn visit(
+        info: *mut libc::dl_phdr_info,
+        _: usize,
+        out: *mut libc::c_void,
+    ) -> libc::c_int {
+        // SAFETY: the loader passes a valid description, the program itself first; `out` is below.
+        unsafe {
+            let (info, out) = (&*info, &mut *(out as *mut (usize, usize)));
+            let mut end = 0;
+            for i in 0..info.dlpi_phnum as usize {
+                let h = &*info.dlpi_phdr.add(i);
+                if h.p_type == libc::PT_LOAD {
+                    end = end.max(h.p_vaddr + h.p_memsz);
+                }
+            }
+            *out = (info.dlpi_addr as usize, (info.dlpi_addr + end) as usize);
+            1
+        }
+    }
+    let mut out = (0usize, 0usize);
+    // SAFETY: the callback only reads, and `out` outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(visit), &raw mut out as *mut libc::c_void) };
+    out
+}
+
+/// The bytes of the executable, mapped for the life of the process.
+fn executable() -> Option<&'static [u8]> {
+    // SAFETY: a private read-only mapping of a file that nobody changes while it runs (the kernel refuses to
+    // write to a running executable).
+    unsafe {
+        let fd = libc::open(c"/proc/self/exe".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        let mut st = std::mem::zeroed::<libc::stat>();
+        if fd < 0 || libc::fstat(fd, &mut st) != 0 {
+            return None;
+        }
+        let len = st.st_size as usize;
+        let p = libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_PRIVATE, fd, 0);
+        libc::close(fd);
+        (p != libc::MAP_FAILED).then(|| std::slice::from_raw_parts(p as *const u8, len))
+    }
+}
+
+/// The same mode in the words of the core.
+pub fn mode(m: raddle_debuginfo::LockMode) -> LockMode {
+    match m {
+        raddle_debuginfo::LockMode::Exclusive => LockMode::Exclusive,
+        raddle_debuginfo::LockMode::Shared => LockMode::Shared,
+    }
+}

@@ -1,0 +1,171 @@
+//! malloc and its relatives.
+
+use crate::memory::{self, Heap};
+use crate::names::Place;
+use crate::real::real;
+use crate::runtime::{self, Inside, rt};
+use libc::{c_int, c_void, size_t};
+
+static mut HEAP: *mut Heap = std::ptr::null_mut();
+
+/// The program's heap.
+pub fn heap() -> &'static mut Heap {
+    // SAFETY: one thread only, see `runtime`.
+    unsafe {
+        if HEAP.is_null() {
+            HEAP = Box::into_raw(Box::new(Heap::new()));
+        }
+        &mut *HEAP
+    }
+}
+
+/// The calls around an allocation.
+fn place() -> u32 {
+    let r = rt();
+    let mut place: Place = [0; 6];
+    for (p, pc) in place.iter_mut().zip(r.fibers[r.current].chain(0)) {
+        *p = pc;
+    }
+    r.store.places.intern(place)
+}
+
+fn allocate(size: usize, align: usize) -> *mut c_void {
+    let _inside = Inside::enter();
+    let h = heap();
+    let p = h.alloc(size, align, place());
+    if h.bytes > h.peak {
+        h.peak = h.bytes;
+        rt().store.heartbeat += 1;
+    }
+    let limit = (rt().store.job.memory_mb as usize) << 20;
+    if limit != 0 && h.bytes > limit {
+        crate::failure::out_of_memory();
+    }
+    p
+}
+
+fn release(addr: usize) -> bool {
+    let _inside = Inside::enter();
+    match heap().free(addr) {
+        Some(block) => {
+            if runtime::installed() {
+                rt().shadow.forget(addr, block.size);
+                rt().frees += 1;
+            }
+            true
+        }
+        None => false,
+    }
+}
+
+/// # Safety
+/// As in C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn malloc(size: size_t) -> *mut c_void {
+    if runtime::controlled() {
+        return allocate(size, 16);
+    }
+    // SAFETY: forwarded.
+    unsafe { (real().malloc)(size) }
+}
+
+/// # Safety
+/// As in C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn calloc(n: size_t, size: size_t) -> *mut c_void {
+    if runtime::controlled() {
+        let Some(total) = n.checked_mul(size) else { return std::ptr::null_mut() };
+        let p = allocate(total, 16);
+        if !p.is_null() {
+            // SAFETY: freshly allocated with this size.
+            unsafe { p.write_bytes(0, total) };
+        }
+        return p;
+    }
+    // SAFETY: forwarded.
+    unsafe { (real().calloc)(n, size) }
+}
+
+/// # Safety
+/// As in C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn free(p: *mut c_void) {
+    if memory::owns(p as usize) {
+        if !release(p as usize) && runtime::controlled() {
+            crate::failure::bad_free();
+        }
+        return;
+    }
+    // SAFETY: forwarded.
+    unsafe { (real().free)(p) }
+}
+
+/// # Safety
+/// As in C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn realloc(p: *mut c_void, size: size_t) -> *mut c_void {
+    let ours = memory::owns(p as usize);
+    // SAFETY: both sides are valid for the bytes copied; forwarded otherwise.
+    unsafe {
+        let new_block = runtime::controlled() && p.is_null();
+        if !ours && !new_block {
+            return (real().realloc)(p, size);
+        }
+        if p.is_null() {
+            return malloc(size);
+        }
+        let Some((_, old)) = heap().find(p as usize) else { crate::failure::bad_free() };
+        let new = malloc(size);
+        if !new.is_null() {
+            std::ptr::copy_nonoverlapping(p as *const u8, new as *mut u8, old.size.min(size));
+            free(p);
+        }
+        new
+    }
+}
+
+/// # Safety
+/// As in C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memalign(align: size_t, size: size_t) -> *mut c_void {
+    if runtime::controlled() {
+        return allocate(size, align.max(16));
+    }
+    // SAFETY: forwarded.
+    unsafe { (real().memalign)(align, size) }
+}
+
+/// # Safety
+/// As in C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aligned_alloc(align: size_t, size: size_t) -> *mut c_void {
+    // SAFETY: the same contract but for restrictions on the size.
+    unsafe { memalign(align, size) }
+}
+
+/// # Safety
+/// As in POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, align: size_t, size: size_t) -> c_int {
+    // SAFETY: `out` is valid by the caller's promise.
+    unsafe {
+        let p = memalign(align, size);
+        if p.is_null() {
+            return libc::ENOMEM;
+        }
+        *out = p;
+        0
+    }
+}
+
+/// # Safety
+/// As in glibc.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn malloc_usable_size(p: *mut c_void) -> size_t {
+    if memory::owns(p as usize) {
+        let _inside = Inside::enter();
+        return heap().find(p as usize).map_or(0, |(_, b)| b.size);
+    }
+    // SAFETY: forwarded.
+    unsafe { (real().malloc_usable_size)(p) }
+}

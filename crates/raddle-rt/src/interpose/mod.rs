@@ -1,0 +1,45 @@
+//! The libc functions that the runtime stands in for.
+//!
+//! A symbol defined here wins over libc's, because the executable is linked with this library first. Each
+//! function forwards to the real one unless the program calls it inside an execution.
+
+pub mod blocking;
+pub mod malloc;
+pub mod output;
+pub mod process;
+pub mod pthread;
+pub mod random;
+pub mod syscall;
+pub mod threads;
+pub mod time;
+pub mod tls_keys;
+pub mod unwind;
+
+use crate::image::AccessKind;
+use crate::runtime::rt;
+use raddle_core::SiteId;
+
+/// The site of a call from the program: where its innermost instrumented function is.
+pub fn here() -> SiteId {
+    let r = rt();
+    let store = &mut *r.store;
+    let me = &r.fibers[r.current];
+    match me.chain(0).next() {
+        Some(pc) => store.sites.at(pc, me, 1, AccessKind::Fence, &mut store.image).0,
+        None => SiteId(0),
+    }
+}
+
+/// The same by walking the real stack, which also shows what lies between: for calls that are about to block.
+pub fn here_exactly() -> SiteId {
+    let r = rt();
+    let (pcs, n) = unwind::walk(true);
+    let store = &mut *r.store;
+    store.sites.on_stack(&pcs[..n], &mut store.image).unwrap_or_else(here)
+}
+
+/// Sets `errno` of the running thread.
+pub fn set_errno(error: i32) {
+    // SAFETY: the address of the running thread's own `errno`.
+    unsafe { *libc::__errno_location() = error };
+}

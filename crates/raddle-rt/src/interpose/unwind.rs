@@ -1,0 +1,121 @@
+//! Panics, and walking the stack.
+
+use crate::fiber::Panic;
+use crate::real::real;
+use crate::runtime::{self, Inside, rt};
+use libc::{c_int, c_void};
+use std::arch::naked_asm;
+
+unsafe extern "C" {
+    fn _Unwind_Backtrace(visit: extern "C" fn(*mut c_void, *mut c_void) -> c_int, arg: *mut c_void) -> c_int;
+    fn _Unwind_GetIP(context: *mut c_void) -> usize;
+}
+
+/// Most frames looked at.
+const FRAMES: usize = 128;
+
+struct Walk {
+    pcs: [usize; FRAMES],
+    n: usize,
+    low: usize,
+    high: usize,
+    /// Stop at the first address in a crate under test.
+    to_user: bool,
+}
+
+extern "C" fn visit(context: *mut c_void, arg: *mut c_void) -> c_int {
+    const STOP: c_int = 4;
+    // SAFETY: the unwinder passes its context and our argument.
+    unsafe {
+        let walk = &mut *(arg as *mut Walk);
+        let pc = _Unwind_GetIP(context);
+        if (walk.low..walk.high).contains(&pc) {
+            walk.pcs[walk.n] = pc;
+            walk.n += 1;
+        }
+        let done = walk.n == FRAMES
+            || walk.n > 0 && walk.to_user && !rt().store.sites.is_library(pc, &mut rt().store.image);
+        if done { STOP } else { 0 }
+    }
+}
+
+/// Return addresses in the program on the running thread's stack, innermost first; all, or those up to the
+/// first one in a crate under test.
+pub fn walk(to_user: bool) -> ([usize; FRAMES], usize) {
+    let (low, high) = rt().store.image.range;
+    let mut walk = Walk { pcs: [0; FRAMES], n: 0, low, high, to_user };
+    // SAFETY: the callback follows the unwinder's protocol; `walk` outlives the call.
+    unsafe { _Unwind_Backtrace(visit, &raw mut walk as *mut c_void) };
+    (walk.pcs, walk.n)
+}
+
+extern "C" fn raised() {
+    if !runtime::controlled() {
+        return;
+    }
+    let _inside = Inside::enter();
+    let (pcs, n) = walk(false);
+    let late = rt().root_ended_at.is_some();
+    rt().me().panics.push(Panic { stack: pcs[..n].to_vec(), late, handler: 0 });
+}
+
+extern "C" fn landed(_context: *mut c_void, ip: usize) {
+    if runtime::controlled()
+        && let Some(p) = rt().me().panics.last_mut()
+    {
+        p.handler = ip;
+    }
+}
+
+extern "C" fn real_set_ip() -> usize {
+    real()._Unwind_SetIP as usize
+}
+
+/// The unwinder found a place to stop. The last one before the panic is over is its handler.
+///
+/// # Safety
+/// As for the real function.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn _Unwind_SetIP(context: *mut c_void, ip: usize) {
+    naked_asm!(
+        "push rdi",
+        "push rsi",
+        "sub rsp, 8",
+        "call {landed}",
+        "call {real_set_ip}",
+        "add rsp, 8",
+        "pop rsi",
+        "pop rdi",
+        "jmp rax",
+        landed = sym landed,
+        real_set_ip = sym real_set_ip,
+    )
+}
+
+extern "C" fn real_raise() -> usize {
+    real()._Unwind_RaiseException as usize
+}
+
+/// A panic starts to unwind. Notes where, then goes on in the real unwinder as if called directly: no frame
+/// of ours may be on the stack that is unwound.
+///
+/// # Safety
+/// As for the real function.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn _Unwind_RaiseException(exception: *mut c_void) -> c_int {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rdi",
+        ".cfi_adjust_cfa_offset 8",
+        "call {raised}",
+        "call {real_raise}",
+        "pop rdi",
+        ".cfi_adjust_cfa_offset -8",
+        "jmp rax",
+        ".cfi_endproc",
+        raised = sym raised,
+        real_raise = sym real_raise,
+    )
+}

@@ -1,0 +1,252 @@
+//! The program's heap.
+//!
+//! Inside an execution `malloc` is served from a region of ours, for two reasons: addresses are then the
+//! same in every execution of a schedule, and an address inside a block leads to the block, its serial
+//! number and the place that allocated it in constant time, which is what gives memory a name. Blocks are
+//! grouped by size class in chunks of 64 KiB and used again last in, first out, as ordinary allocators do:
+//! that is what provokes ABA errors.
+//!
+//! In closure mode each execution begins with fresh chunks. If it freed everything it allocated, the next
+//! one begins at the same addresses; otherwise (a lazily initialised static) those chunks are left alone.
+
+use libc::c_void;
+
+const BASE: usize = 0x5000_0000_0000;
+const REGION: usize = 256 << 30;
+const CHUNK: usize = 64 << 10;
+const SMALL: usize = 16 << 10;
+const CLASSES: usize = 40;
+
+/// A block of the program's heap.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Block {
+    /// Distinguishes it from all other blocks of the execution; 0 when free.
+    pub serial: u32,
+    /// Where it was allocated: index into [`Places`](crate::names::Places).
+    pub place: u32,
+    /// The size asked for.
+    pub size: usize,
+}
+
+#[derive(Default)]
+struct Chunk {
+    /// Size of its blocks; for a large block, of all its chunks; 0 for a continuation.
+    unit: usize,
+    /// For a continuation, how many chunks before is the first.
+    back: usize,
+    /// Whether the current execution allocated it.
+    generation: u32,
+    blocks: Vec<Block>,
+}
+
+#[derive(Default)]
+struct Lists {
+    free: Vec<Vec<usize>>,
+    /// Next unused block and end of the current chunk, per class.
+    bump: Vec<(usize, usize)>,
+    /// Free large blocks: chunks and address.
+    large: Vec<(usize, usize)>,
+}
+
+impl Lists {
+    fn new() -> Self {
+        Lists { free: vec![Vec::new(); CLASSES], bump: vec![(0, 0); CLASSES], large: Vec::new() }
+    }
+}
+
+/// The heap.
+pub struct Heap {
+    chunks: Vec<Chunk>,
+    next_chunk: usize,
+    first_chunk: usize,
+    generation: u32,
+    lists: Lists,
+    serial: u32,
+    first_serial: u32,
+    live: i64,
+    /// Bytes in use.
+    pub bytes: usize,
+    /// The most of them so far.
+    pub peak: usize,
+}
+
+fn class(size: usize) -> (usize, usize) {
+    let size = size.max(16);
+    if size <= 128 {
+        let units = size.div_ceil(16);
+        return (units - 1, units * 16);
+    }
+    let power = usize::BITS - 1 - (size - 1).leading_zeros();
+    let quarter = 1usize << (power - 2);
+    let steps = (size - (1 << power)).div_ceil(quarter);
+    (8 + (power as usize - 7) * 4 + steps - 1, (1 << power) + steps * quarter)
+}
+
+/// Whether an address belongs to the heap.
+#[inline]
+pub fn owns(addr: usize) -> bool {
+    addr.wrapping_sub(BASE) < REGION
+}
+
+impl Heap {
+    /// Reserves the region.
+    pub fn new() -> Self {
+        // SAFETY: a new mapping at a fixed free address.
+        let p = unsafe {
+            libc::mmap(
+                BASE as *mut c_void,
+                REGION,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE,
+                -1,
+                0,
+            )
+        };
+        if p as usize != BASE {
+            crate::fatal("cannot reserve address space for the program's heap");
+        }
+        Heap {
+            chunks: Vec::new(),
+            next_chunk: 0,
+            first_chunk: 0,
+            generation: 0,
+            lists: Lists::new(),
+            serial: 0,
+            first_serial: 0,
+            live: 0,
+            bytes: 0,
+            peak: 0,
+        }
+    }
+
+    /// A new execution in the same process: starts with fresh chunks, at the addresses of the last execution if that left
+    /// nothing behind.
+    pub fn begin(&mut self) {
+        if self.live == 0 && self.generation > 0 {
+            self.next_chunk = self.first_chunk;
+            self.serial = self.first_serial;
+        } else {
+            self.first_chunk = self.next_chunk;
+            self.first_serial = self.serial;
+        }
+        self.generation += 1;
+        self.live = 0;
+        self.bytes = 0;
+        self.peak = 0;
+        for f in &mut self.lists.free {
+            f.clear();
+        }
+        self.lists.bump.fill((0, 0));
+        self.lists.large.clear();
+    }
+
+    fn chunks(&mut self, n: usize, unit: usize) -> usize {
+        let first = self.next_chunk;
+        self.next_chunk += n;
+        if self.next_chunk * CHUNK > REGION {
+            return usize::MAX;
+        }
+        while self.chunks.len() < self.next_chunk {
+            self.chunks.push(Chunk::default());
+        }
+        for i in 0..n {
+            let c = &mut self.chunks[first + i];
+            c.unit = if i == 0 { unit } else { 0 };
+            c.back = i;
+            c.generation = self.generation;
+            c.blocks.clear();
+        }
+        BASE + first * CHUNK
+    }
+
+    /// Allocates; null when the region is full. The memory is not cleared.
+    pub fn alloc(&mut self, size: usize, align: usize, place: u32) -> *mut c_void {
+        let rounded = if align > 16 { size.max(align).next_power_of_two() } else { size };
+        let addr = if rounded <= SMALL {
+            let (c, unit) = class(rounded);
+            match self.lists.free[c].pop() {
+                Some(a) => a,
+                None => {
+                    let (next, end) = self.lists.bump[c];
+                    let next = if next + unit > end || next == 0 { self.chunks(1, unit) } else { next };
+                    if next == usize::MAX {
+                        return std::ptr::null_mut();
+                    }
+                    self.lists.bump[c] = (next + unit, (next & !(CHUNK - 1)) + CHUNK);
+                    next
+                }
+            }
+        } else {
+            let n = rounded.max(align).div_ceil(CHUNK);
+            match self.lists.large.iter().rposition(|&(len, a)| len == n && a % align == 0) {
+                Some(i) => self.lists.large.swap_remove(i).1,
+                None => {
+                    if align > CHUNK {
+                        let here = BASE + self.next_chunk * CHUNK;
+                        let skip = (here.next_multiple_of(align) - here) / CHUNK;
+                        self.chunks(skip, CHUNK);
+                    }
+                    let a = self.chunks(n, n * CHUNK);
+                    if a == usize::MAX {
+                        return std::ptr::null_mut();
+                    }
+                    a
+                }
+            }
+        };
+        self.serial += 1;
+        self.live += 1;
+        self.bytes += size;
+        let block = Block { serial: self.serial, place, size };
+        *self.block_mut(addr).1 = block;
+        addr as *mut c_void
+    }
+
+    fn block_mut(&mut self, addr: usize) -> (usize, &mut Block) {
+        let mut i = (addr - BASE) / CHUNK;
+        i -= self.chunks[i].back;
+        let start = BASE + i * CHUNK;
+        let c = &mut self.chunks[i];
+        let n = if c.unit > SMALL { 0 } else { (addr - start) / c.unit };
+        if c.blocks.len() <= n {
+            c.blocks.resize(n + 1, Block::default());
+        }
+        (start + n * c.unit, &mut c.blocks[n])
+    }
+
+    /// The block that an address lies in, and its start.
+    pub fn find(&mut self, addr: usize) -> Option<(usize, Block)> {
+        let i = (addr.wrapping_sub(BASE)) / CHUNK;
+        if i >= self.next_chunk || self.chunks[i - self.chunks[i].back].unit == 0 {
+            return None;
+        }
+        let (start, b) = self.block_mut(addr);
+        (b.serial != 0 && addr < start + b.size.max(1)).then_some((start, *b))
+    }
+
+    /// Frees; tells the block that it was. `None` for a block that is not in use: a double free.
+    pub fn free(&mut self, addr: usize) -> Option<Block> {
+        let generation = self.generation;
+        let (start, b) = self.find(addr)?;
+        if start != addr {
+            return None;
+        }
+        self.block_mut(addr).1.serial = 0;
+        let i = (addr - BASE) / CHUNK;
+        let c = &self.chunks[i];
+        if c.generation != generation {
+            return Some(b);
+        }
+        self.live -= 1;
+        self.bytes -= b.size;
+        if c.unit > SMALL {
+            // SAFETY: the block is free; its pages may go.
+            unsafe { libc::madvise(addr as *mut c_void, c.unit, libc::MADV_DONTNEED) };
+            self.lists.large.push((c.unit / CHUNK, addr));
+        } else {
+            let (class, _) = class(c.unit);
+            self.lists.free[class].push(addr);
+        }
+        Some(b)
+    }
+}

@@ -1,0 +1,55 @@
+//! Speaking to the command.
+
+use crate::heap;
+use crate::real::real;
+use crate::runtime::{Host, rt};
+use crate::store::Store;
+use raddle_core::protocol::{Message, Stop};
+
+/// Sends a message, if somebody listens.
+pub fn send(store: &Store, message: &Message) {
+    let Some(fd) = store.message_fd else { return };
+    let Ok(mut line) = serde_json::to_string(message) else { return };
+    line.push('\n');
+    let mut rest = line.as_bytes();
+    while !rest.is_empty() {
+        // SAFETY: writes from a live buffer.
+        let n = unsafe { (real().write)(fd, rest.as_ptr().cast(), rest.len()) };
+        if n <= 0 {
+            return;
+        }
+        rest = &rest[n as usize..];
+    }
+}
+
+/// The last message.
+pub fn done(store: &Store, reason: Stop) {
+    send(store, &Message::Done { stats: store.stats.clone(), reason });
+}
+
+/// The trace of the execution in the store.
+pub fn trace(store: &mut Store) {
+    let execution = store.stats.executions - 1;
+    heap::persistent(|| {
+        let (trace, symbols) = crate::export::export(rt());
+        let message = Message::Trace { execution, trace, symbols };
+        match rt().host {
+            // In a closure: the child cannot speak to whoever asked.
+            Host::Loop { .. } => store.kept.push(message),
+            Host::Process => send(store, &message),
+        }
+    });
+}
+
+/// What gets past the interposed `write` is not for the user's eyes either.
+pub fn hide_output() {
+    // SAFETY: plain system calls; the child's own descriptors.
+    unsafe {
+        let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+        if null >= 0 {
+            libc::dup2(null, 1);
+            libc::dup2(null, 2);
+            libc::close(null);
+        }
+    }
+}

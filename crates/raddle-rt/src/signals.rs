@@ -1,0 +1,49 @@
+//! Fatal signals of the program, caught on a stack of their own.
+
+use crate::failure;
+use crate::real::real;
+use crate::runtime::{self, Inside};
+use libc::{c_int, c_void, siginfo_t};
+
+const STACK: usize = 256 << 10;
+const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
+
+extern "C" fn caught(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
+    // A second one, in here, gets the default treatment: the parent sees how the child died.
+    // SAFETY: async-signal-safe calls; the kernel passes valid information.
+    let addr = unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        (*info).si_addr() as usize
+    };
+    // The stack may end inside the runtime, which runs on it too.
+    let overflow = runtime::active() && failure::is_overflow(addr);
+    if !runtime::controlled() && !overflow && !runtime::is_programs_fault(addr) {
+        // The runtime itself failed. Returning repeats the fault with the default action.
+        return;
+    }
+    let _inside = Inside::enter();
+    failure::signalled(signal, addr)
+}
+
+/// Catches fatal signals in this process.
+pub fn install() {
+    // SAFETY: a handler with the right signature on memory that is never unmapped.
+    unsafe {
+        let stack = libc::mmap(
+            std::ptr::null_mut(),
+            STACK,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        let alt = libc::stack_t { ss_sp: stack, ss_flags: 0, ss_size: STACK };
+        (real().sigaltstack)(&alt, std::ptr::null_mut());
+        let mut action = std::mem::zeroed::<libc::sigaction>();
+        action.sa_sigaction = caught as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
+        for signal in FATAL {
+            libc::sigaction(signal, &action, std::ptr::null_mut());
+        }
+    }
+}

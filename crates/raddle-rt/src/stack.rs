@@ -1,0 +1,85 @@
+//! Stacks for fibers: mapped once per size, guarded, used again.
+
+/// Room for the runtime itself, which runs on the stack of the fiber that calls it.
+const SLACK: usize = 96 << 10;
+const PAGE: usize = 4096;
+
+/// A stack with a guard page below it.
+#[derive(Debug)]
+pub struct Stack {
+    base: usize,
+    len: usize,
+}
+
+impl Stack {
+    /// The lowest usable address.
+    pub fn low(&self) -> usize {
+        self.base + PAGE
+    }
+
+    /// The end, 16-byte aligned.
+    pub fn top(&self) -> usize {
+        self.base + self.len
+    }
+
+    /// Whether an address is in the guard page.
+    pub fn guards(&self, addr: usize) -> bool {
+        addr.wrapping_sub(self.base) < PAGE
+    }
+}
+
+/// The stack size of std's threads.
+const DEFAULT: usize = 2 << 20;
+
+/// What to map for a stack on which the program can use `size` bytes.
+fn length(size: usize) -> usize {
+    ((size + SLACK).max(128 << 10) + 2 * PAGE - 1) & !(PAGE - 1)
+}
+
+/// Unused stacks.
+#[derive(Default)]
+pub struct Pool {
+    free: Vec<Stack>,
+}
+
+impl Pool {
+    /// A stack on which the program can use `size` bytes.
+    pub fn take(&mut self, size: usize) -> Stack {
+        let len = length(size);
+        if let Some(i) = self.free.iter().rposition(|s| s.len == len) {
+            return self.free.swap_remove(i);
+        }
+        Self::map(len)
+    }
+
+    /// Has stacks of std's default size ready.
+    pub fn reserve(&mut self, n: usize) {
+        while self.free.len() < n {
+            let stack = Self::map(length(DEFAULT));
+            self.free.push(stack);
+        }
+    }
+
+    fn map(len: usize) -> Stack {
+        // SAFETY: a new mapping; its first page is made inaccessible.
+        unsafe {
+            let p = libc::mmap(
+                std::ptr::null_mut(),
+                len,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK,
+                -1,
+                0,
+            );
+            if p == libc::MAP_FAILED || libc::mprotect(p, PAGE, libc::PROT_NONE) != 0 {
+                crate::fatal("out of address space for thread stacks");
+            }
+            Stack { base: p as usize, len }
+        }
+    }
+
+    /// Takes a stack back.
+    pub fn give(&mut self, stack: Stack) {
+        self.free.push(stack);
+    }
+}

@@ -1,0 +1,115 @@
+//! What survives an execution, and what a parent learns of its child.
+//!
+//! Everything in here lives in the shared region of the runtime's heap (see `heap`): it must be created and
+//! grown inside [`persistent`](crate::heap::persistent).
+
+use crate::image::Image;
+use crate::names::{Names, Places};
+use crate::sites::Sites;
+use raddle_core::protocol::{Failure, Job, Message, Stats, Stop};
+use raddle_core::strategy::Strategy;
+use raddle_core::{Schedule, Trace};
+
+/// How the execution in a child stands, as far as the child has said.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum End {
+    /// It is still running, or died without a word.
+    Running,
+    /// It ended well.
+    Passed,
+    /// The strategy gave it up.
+    Abandoned,
+    /// An oracle objects; the failure is in the store.
+    Failed,
+    /// A replay did not follow its schedule.
+    Diverged(String),
+    /// A child that ran many executions has no more to do.
+    Batch(Stop),
+}
+
+/// The store.
+pub struct Store {
+    /// What to do.
+    pub job: Job,
+    /// The search.
+    pub strategy: Box<dyn Strategy>,
+    /// Whether the search wants to hear of every event.
+    pub strategy_listens: bool,
+    /// A schedule to repeat instead.
+    pub replay: Option<Schedule>,
+    /// What is known about the program's instructions.
+    pub sites: Sites,
+    /// The program's image and its debug information.
+    pub image: Image,
+    /// Stable names of variables.
+    pub names: Names,
+    /// Where heap blocks come from.
+    pub places: Places,
+    /// Events of the execution in progress.
+    pub trace: Trace,
+    /// Transfers of the execution in progress.
+    pub schedule: Schedule,
+    /// How it stands.
+    pub end: End,
+    /// What an oracle found.
+    pub failure: Option<Box<Failure>>,
+    /// Totals.
+    pub stats: Stats,
+    /// Moves whenever the runtime gets control.
+    pub heartbeat: u64,
+    /// Something was learned in the execution in progress.
+    pub learned: bool,
+    /// A test that returns without a panic and without a word passes; learned from its harness.
+    pub quiet_means_passed: bool,
+    /// Milliseconds since the search began, as the parent last looked.
+    pub now_ms: u64,
+    /// The same when progress was last reported.
+    pub progress_ms: u64,
+    /// Some thread reached into another thread's stack.
+    pub stacks_shared: bool,
+    /// What the program printed in the execution in progress.
+    pub output: Vec<u8>,
+    /// Most threads seen at once, to have as many blocks of thread-local storage ready.
+    pub most_threads: usize,
+    /// Why the search in closure mode stopped.
+    pub stopped: Option<Stop>,
+    /// Where messages go, if anywhere.
+    pub message_fd: Option<i32>,
+    /// Totals of the checks before this one.
+    pub checked: Stats,
+    /// The command's job, once a check has changed it.
+    pub command: Option<Job>,
+    /// Traces of the check in progress that were asked for.
+    pub kept: Vec<Message>,
+    /// Which check of the program is in progress, from 0.
+    pub check: u64,
+    /// The command hears of failures.
+    pub findings: bool,
+    /// Length of the trace, the variables and the schedule before the first fork.
+    pub prelude: (usize, usize, usize),
+}
+
+/// Most bytes of the program's output that are kept.
+const OUTPUT: usize = 64 << 10;
+
+impl Store {
+    /// Forgets the last execution.
+    pub fn begin(&mut self) {
+        self.trace.events.truncate(self.prelude.0);
+        self.trace.vars.truncate(self.prelude.1);
+        self.schedule.transfers.truncate(self.prelude.2);
+        self.end = End::Running;
+        self.failure = None;
+        self.learned = false;
+        self.output.clear();
+    }
+
+    /// Keeps what the program prints, its end if it is long.
+    pub fn printed(&mut self, bytes: &[u8]) {
+        self.output.extend_from_slice(bytes);
+        if self.output.len() > 2 * OUTPUT {
+            let cut = self.output.len() - OUTPUT;
+            self.output.drain(..cut);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Futexes: all of std's and parking_lot's blocking.
+
+use crate::clock::{Clock, duration};
+use crate::fiber::{State, Wait, WaitKind, Woken};
+use crate::runtime::{self, rt};
+use raddle_core::{Op, SiteId};
+
+const WAIT: i32 = 0;
+const WAKE: i32 = 1;
+const REQUEUE: i32 = 3;
+const CMP_REQUEUE: i32 = 4;
+const WAIT_BITSET: i32 = 9;
+const WAKE_BITSET: i32 = 10;
+const CLOCK_REALTIME: i32 = 256;
+const COMMAND: i32 = 0x7f;
+
+/// A futex call of the program, if it is one that is modelled. `Err` is an error number.
+pub fn call(args: [usize; 6], site: SiteId) -> Option<Result<i64, i32>> {
+    let [addr, op, val, timeout, addr2, val3] = args;
+    let op = op as i32;
+    Some(match op & COMMAND {
+        WAIT => wait(addr, val as u32, deadline(op, timeout, false), !0, site),
+        WAIT_BITSET => wait(addr, val as u32, deadline(op, timeout, true), val3 as u32, site),
+        WAKE => Ok(wake(addr, val, !0, site)),
+        WAKE_BITSET => Ok(wake(addr, val, val3 as u32, site)),
+        // For the two that move waiters, `timeout` is the number to move.
+        REQUEUE => Ok(requeue(addr, val, timeout, addr2, site)),
+        CMP_REQUEUE if word(addr) != val3 as u32 => Err(libc::EAGAIN),
+        CMP_REQUEUE => Ok(requeue(addr, val, timeout, addr2, site)),
+        _ => return None,
+    })
+}
+
+fn word(addr: usize) -> u32 {
+    // SAFETY: the program passes the address of a live futex word.
+    unsafe { (addr as *const u32).read_volatile() }
+}
+
+fn deadline(op: i32, timeout: usize, absolute: bool) -> Option<u64> {
+    if timeout == 0 {
+        return None;
+    }
+    // SAFETY: a non-null time-out points to a timespec.
+    let t = unsafe { *(timeout as *const libc::timespec) };
+    Some(if absolute {
+        let clock = if op & CLOCK_REALTIME != 0 { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
+        Clock::at(clock, t)
+    } else {
+        rt().clock.now().saturating_add(duration(t))
+    })
+}
+
+fn wait(addr: usize, expected: u32, deadline: Option<u64>, bits: u32, site: SiteId) -> Result<i64, i32> {
+    if rt().store.sites.synchronises(site, &mut rt().store.image) {
+        runtime::hidden_synchronisation();
+    }
+    // Between the program's own look at the word and this call, others may change it.
+    let r = rt();
+    let on = r.var(addr);
+    let e = r.event(site, Op::Sync { on, write: false });
+    runtime::step(e, State::Ready);
+    if word(addr) != expected {
+        return Err(libc::EAGAIN);
+    }
+    let r = rt();
+    r.tick();
+    let e = r.event(site, Op::Wait { on, timed_out: false });
+    let w = Wait { key: addr, bits, kind: WaitKind::Futex, deadline, early: deadline.is_some(), ticket: 0 };
+    let woken = runtime::wait(e, w);
+    let r = rt();
+    let e = r.event(site, Op::Wait { on, timed_out: woken == Woken::TimedOut });
+    r.record(e);
+    runtime::progressed();
+    match woken {
+        Woken::Up => Ok(0),
+        Woken::TimedOut => Err(libc::ETIMEDOUT),
+    }
+}
+
+fn wake(addr: usize, n: usize, bits: u32, site: SiteId) -> i64 {
+    let woken = runtime::wake(addr, bits, n.min(i32::MAX as usize));
+    if woken > 0 {
+        let r = rt();
+        let on = r.var(addr);
+        let e = r.event(site, Op::Wake { on });
+        r.record(e);
+    }
+    woken as i64
+}
+
+fn requeue(addr: usize, n: usize, move_up_to: usize, to: usize, site: SiteId) -> i64 {
+    let woken = wake(addr, n, !0, site);
+    let mut moved = 0;
+    for f in &mut rt().fibers {
+        if let State::Waiting(w) = &mut f.state
+            && w.key == addr
+            && w.kind == WaitKind::Futex
+            && moved < move_up_to
+        {
+            w.key = to;
+            moved += 1;
+        }
+    }
+    woken + moved as i64
+}

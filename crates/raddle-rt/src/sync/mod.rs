@@ -1,0 +1,5 @@
+//! Models of what threads block on.
+
+pub mod futex;
+pub mod pthread;
+pub mod words;

@@ -1,0 +1,316 @@
+//! Models of pthread locks, conditions, barriers, semaphores and once controls, kept beside the objects, by
+//! address. An object that was statically initialised, or initialised outside an execution, starts free.
+
+use crate::clock::Clock;
+use crate::fiber::{Gate, State, Test, Wait, WaitKind, Woken};
+use crate::runtime::{self, rt};
+use libc::{c_int, timespec};
+use raddle_core::{LockMode, Op, SiteId, VarId};
+use std::collections::BTreeMap;
+
+#[derive(Default, Debug)]
+struct Lock {
+    /// Exclusive owner and how often.
+    owner: Option<(usize, u32)>,
+    readers: Vec<usize>,
+}
+
+#[derive(Default, Debug)]
+struct Barrier {
+    need: u32,
+    arrived: u32,
+}
+
+/// All models of one execution.
+#[derive(Default, Debug)]
+pub struct Models {
+    locks: BTreeMap<usize, Lock>,
+    barriers: BTreeMap<usize, Barrier>,
+    semaphores: BTreeMap<usize, u32>,
+    /// Once controls in progress.
+    once: BTreeMap<usize, bool>,
+}
+
+/// The type field of a glibc mutex: recursive, error-checking or neither.
+fn kind(addr: usize) -> c_int {
+    const KIND_OFFSET: usize = 16;
+    // SAFETY: `pthread_mutex_t` on x86_64 glibc has its kind at this offset.
+    unsafe { ((addr + KIND_OFFSET) as *const c_int).read() & 3 }
+}
+
+impl Models {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Whether a lock can be taken now.
+    pub fn free(&self, addr: usize, mode: LockMode) -> bool {
+        self.locks
+            .get(&addr)
+            .is_none_or(|l| l.owner.is_none() && (mode == LockMode::Shared || l.readers.is_empty()))
+    }
+
+    fn take(&mut self, addr: usize, mode: LockMode, me: usize) {
+        let l = self.locks.entry(addr).or_default();
+        match mode {
+            LockMode::Exclusive => l.owner = Some((me, 1)),
+            LockMode::Shared => l.readers.push(me),
+        }
+    }
+}
+
+/// Takes a lock, waiting until `deadline` if there is one.
+pub fn lock(addr: usize, mode: LockMode, mutex: bool, site: SiteId) -> c_int {
+    let r = rt();
+    let me = r.current;
+    if mutex
+        && let Some(Lock { owner: Some((o, n)), .. }) = r.models.locks.get_mut(&addr)
+        && *o == me
+    {
+        match kind(addr) {
+            libc::PTHREAD_MUTEX_RECURSIVE => {
+                *n += 1;
+                return 0;
+            }
+            libc::PTHREAD_MUTEX_ERRORCHECK => return libc::EDEADLK,
+            _ => {}
+        }
+    }
+    let lock = r.var(addr);
+    let e = r.event(site, Op::Acquire { lock, mode });
+    runtime::step(e, State::Lock(Gate { addr, test: Test::Model(mode), reader: false, writer: false }));
+    let r = rt();
+    r.models.take(addr, mode, me);
+    r.acquired(addr, mode, site);
+    0
+}
+
+/// Takes a lock if it is free.
+pub fn try_lock(addr: usize, mode: LockMode, mutex: bool, site: SiteId) -> c_int {
+    let r = rt();
+    let lock = r.var(addr);
+    let e = r.event(site, Op::TryAcquire { lock, mode });
+    runtime::step(e, runtime::before_read());
+    let r = rt();
+    let me = r.current;
+    if mutex
+        && let Some(Lock { owner: Some((o, n)), .. }) = r.models.locks.get_mut(&addr)
+        && *o == me
+        && kind(addr) == libc::PTHREAD_MUTEX_RECURSIVE
+    {
+        *n += 1;
+        return 0;
+    }
+    if !r.models.free(addr, mode) {
+        runtime::saw(site, addr, 4, runtime::load(addr, 4));
+        r.record(e);
+        return libc::EBUSY;
+    }
+    r.models.take(addr, mode, me);
+    r.acquired(addr, mode, site);
+    runtime::progressed();
+    0
+}
+
+/// Takes a lock or gives up at a time. Modelled as one attempt: the time-out may come at any moment.
+pub fn timed_lock(addr: usize, deadline: timespec, site: SiteId) -> c_int {
+    let r = rt();
+    if r.models.free(addr, LockMode::Exclusive) {
+        return lock(addr, LockMode::Exclusive, true, site);
+    }
+    let on = r.var(addr);
+    let deadline = Some(Clock::at(libc::CLOCK_REALTIME, deadline));
+    loop {
+        let r = rt();
+        let e = r.event(site, Op::Wait { on, timed_out: false });
+        let w = Wait { key: addr, bits: !0, kind: WaitKind::Semaphore, deadline, early: true, ticket: 0 };
+        if runtime::wait(e, w) == Woken::TimedOut {
+            return libc::ETIMEDOUT;
+        }
+        rt().tick();
+        if rt().models.free(addr, LockMode::Exclusive) {
+            return lock(addr, LockMode::Exclusive, true, site);
+        }
+    }
+}
+
+/// Gives a lock back.
+pub fn unlock(addr: usize, mutex: bool, site: SiteId) -> c_int {
+    let r = rt();
+    let me = r.current;
+    let Some(l) = r.models.locks.get_mut(&addr) else { return if mutex { 0 } else { libc::EPERM } };
+    let mode = match &mut l.owner {
+        Some((o, n)) => {
+            if mutex && *o != me && kind(addr) != 0 {
+                return libc::EPERM;
+            }
+            *n -= 1;
+            if *n > 0 {
+                return 0;
+            }
+            l.owner = None;
+            LockMode::Exclusive
+        }
+        None => {
+            let i = l.readers.iter().rposition(|&o| o == me).or(l.readers.len().checked_sub(1));
+            let Some(i) = i else { return libc::EPERM };
+            l.readers.remove(i);
+            LockMode::Shared
+        }
+    };
+    r.released(addr, mode, site);
+    // Only timed acquisitions wait in a queue.
+    runtime::wake(addr, !0, usize::MAX);
+    0
+}
+
+/// Waits on a condition, giving the mutex back meanwhile.
+pub fn cond_wait(cond: usize, mutex: usize, deadline: Option<timespec>, site: SiteId) -> c_int {
+    const CLOCK_BIT: u32 = 2;
+    let clock = {
+        // SAFETY: in glibc's `pthread_cond_t` the word at offset 40 holds the reference count and, in bit 1,
+        // the clock chosen by `pthread_condattr_setclock`.
+        let flags = unsafe { ((cond + 40) as *const u32).read() };
+        if flags & CLOCK_BIT != 0 { libc::CLOCK_MONOTONIC } else { libc::CLOCK_REALTIME }
+    };
+    unlock(mutex, true, site);
+    let r = rt();
+    let on = r.var(cond);
+    let e = r.event(site, Op::Wait { on, timed_out: false });
+    let deadline = deadline.map(|t| Clock::at(clock, t));
+    let w = Wait {
+        key: cond,
+        bits: !0,
+        kind: WaitKind::Condition,
+        deadline,
+        early: deadline.is_some(),
+        ticket: 0,
+    };
+    let woken = runtime::wait(e, w);
+    let r = rt();
+    let e = r.event(site, Op::Wait { on, timed_out: woken == Woken::TimedOut });
+    r.record(e);
+    r.tick();
+    lock(mutex, LockMode::Exclusive, true, site);
+    if woken == Woken::TimedOut { libc::ETIMEDOUT } else { 0 }
+}
+
+/// Wakes up to `n` waiters of a condition.
+pub fn cond_wake(cond: usize, n: usize, site: SiteId) -> c_int {
+    let r = rt();
+    let on = r.var(cond);
+    runtime::wake(cond, !0, n);
+    let e = r.event(site, Op::Wake { on });
+    r.record(e);
+    0
+}
+
+/// Sets a barrier up.
+pub fn barrier_init(addr: usize, need: u32) -> c_int {
+    if need == 0 {
+        return libc::EINVAL;
+    }
+    rt().models.barriers.insert(addr, Barrier { need, arrived: 0 });
+    0
+}
+
+/// Waits at a barrier; `None` if it was set up outside the execution.
+pub fn barrier_wait(addr: usize, site: SiteId) -> Option<c_int> {
+    let r = rt();
+    let on = r.var(addr);
+    let e = r.event(site, Op::Sync { on, write: true });
+    r.models.barriers.get(&addr)?;
+    runtime::step(e, State::Ready);
+    let r = rt();
+    r.record(e);
+    r.tick();
+    let b = r.models.barriers.get_mut(&addr)?;
+    b.arrived += 1;
+    if b.arrived == b.need {
+        b.arrived = 0;
+        runtime::wake(addr, !0, usize::MAX);
+        return Some(libc::PTHREAD_BARRIER_SERIAL_THREAD);
+    }
+    block(on, addr, WaitKind::Barrier, None, site);
+    Some(0)
+}
+
+fn block(on: VarId, key: usize, kind: WaitKind, deadline: Option<u64>, site: SiteId) -> Woken {
+    let r = rt();
+    let e = r.event(site, Op::Wait { on, timed_out: false });
+    let w = Wait { key, bits: !0, kind, deadline, early: deadline.is_some(), ticket: 0 };
+    runtime::wait(e, w)
+}
+
+fn count(addr: usize) -> &'static mut u32 {
+    rt().models.semaphores.entry(addr).or_insert_with(|| {
+        let mut value = 0;
+        // SAFETY: the program passes an initialised semaphore; this only reads its value.
+        unsafe { libc::sem_getvalue(addr as *mut libc::sem_t, &mut value) };
+        value.max(0) as u32
+    })
+}
+
+/// Takes one from a semaphore, waiting as long as allowed; an error number when not.
+pub fn sem_wait(addr: usize, deadline: Option<timespec>, try_only: bool, site: SiteId) -> c_int {
+    let r = rt();
+    let on = r.var(addr);
+    let e = r.event(site, Op::Sync { on, write: true });
+    runtime::step(e, if try_only { runtime::before_read() } else { State::Ready });
+    let deadline = deadline.map(|t| Clock::at(libc::CLOCK_REALTIME, t));
+    while *count(addr) == 0 {
+        if try_only {
+            runtime::saw(site, addr, 4, runtime::load(addr, 4));
+            return libc::EAGAIN;
+        }
+        rt().tick();
+        if block(on, addr, WaitKind::Semaphore, deadline, site) == Woken::TimedOut {
+            return libc::ETIMEDOUT;
+        }
+    }
+    *count(addr) -= 1;
+    rt().record(e);
+    runtime::progressed();
+    0
+}
+
+/// Adds one to a semaphore.
+pub fn sem_post(addr: usize, site: SiteId) -> c_int {
+    let r = rt();
+    let on = r.var(addr);
+    let e = r.event(site, Op::Sync { on, write: true });
+    runtime::step(e, State::Ready);
+    *count(addr) += 1;
+    runtime::wake(addr, !0, 1);
+    rt().record(e);
+    0
+}
+
+/// Enters a once control: true if the caller is to run the initialisation.
+pub fn once_begin(addr: usize, site: SiteId) -> bool {
+    let r = rt();
+    let on = r.var(addr);
+    let e = r.event(site, Op::Sync { on, write: true });
+    runtime::step(e, State::Ready);
+    rt().record(e);
+    loop {
+        match rt().models.once.get(&addr) {
+            None => {
+                rt().models.once.insert(addr, false);
+                return true;
+            }
+            Some(true) => return false,
+            Some(false) => {
+                rt().tick();
+                block(on, addr, WaitKind::Once, None, site);
+            }
+        }
+    }
+}
+
+/// The initialisation is done.
+pub fn once_end(addr: usize) {
+    rt().models.once.insert(addr, true);
+    runtime::wake(addr, !0, usize::MAX);
+}
