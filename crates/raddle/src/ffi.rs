@@ -1,0 +1,86 @@
+//! The door to the runtime: the only unsafe code of this crate.
+//!
+//! The runtime is a shared library that `cargo raddle` links into the programs it builds. This crate must also
+//! build and link without it, so it looks for the one function it needs by name at run time. That takes a call of
+//! `dlsym`, a cast of its result, and two callbacks with C linkage; everything else is safe code elsewhere.
+
+use raddle_core::protocol::Job;
+use std::ffi::{c_char, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Who asks, which decides whether the command hears of failures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Asked {
+    /// The caller judges.
+    Explore,
+    /// A failure is a finding.
+    Check,
+}
+
+type Check = unsafe extern "C" fn(
+    job: *const u8,
+    len: usize,
+    findings: c_int,
+    run: extern "C" fn(*mut c_void) -> c_int,
+    data: *mut c_void,
+    answer: extern "C" fn(*mut c_void, *const u8, usize),
+    answer_data: *mut c_void,
+);
+
+/// Bears the version of the signature above: another version of the runtime is not found rather than misused.
+const NAME: &std::ffi::CStr = c"raddle_rt_check_1";
+
+/// Set in the child processes that run executions.
+static INSIDE: AtomicBool = AtomicBool::new(false);
+
+/// Whether this code runs inside an execution.
+pub fn inside() -> bool {
+    INSIDE.load(Ordering::Relaxed)
+}
+
+/// Has the runtime check a closure and returns its answer line by line; `None` if there is no runtime.
+pub fn check<F: Fn() + Sync>(job: &Job, f: &F, asked: Asked) -> Option<Vec<String>> {
+    let check = runtime()?;
+    let job = serde_json::to_vec(job).expect("a job is plain data");
+    let mut lines: Vec<String> = Vec::new();
+    // SAFETY: `job` is a live buffer of the length given. `run::<F>` is called with `f`, which outlives the call,
+    // and only by one thread at a time that is not the calling one, which `F: Sync` allows. `answer` is called with
+    // `lines`, which nobody else uses meanwhile, by this thread.
+    unsafe {
+        check(
+            job.as_ptr(),
+            job.len(),
+            c_int::from(asked == Asked::Check),
+            run::<F>,
+            (&raw const *f).cast_mut().cast(),
+            answer,
+            (&raw mut lines).cast(),
+        );
+    }
+    Some(lines)
+}
+
+fn runtime() -> Option<Check> {
+    unsafe extern "C" {
+        fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    }
+    // SAFETY: a null handle (RTLD_DEFAULT) searches all that is loaded; the name is a C string.
+    let symbol = unsafe { dlsym(std::ptr::null_mut(), NAME.as_ptr()) };
+    // SAFETY: only the runtime defines this name, as a function of this type; a null pointer becomes `None`.
+    unsafe { std::mem::transmute::<*mut c_void, Option<Check>>(symbol) }
+}
+
+/// One execution: 0 if the closure returned, 1 if it panicked.
+extern "C" fn run<F: Fn() + Sync>(f: *mut c_void) -> c_int {
+    INSIDE.store(true, Ordering::Relaxed);
+    // SAFETY: `check` passes a live `F`.
+    let f = unsafe { &*f.cast_const().cast::<F>() };
+    c_int::from(catch_unwind(AssertUnwindSafe(f)).is_err())
+}
+
+extern "C" fn answer(lines: *mut c_void, text: *const u8, len: usize) {
+    // SAFETY: `check` passes its vector, and the runtime a live buffer of this length.
+    let (lines, text) = unsafe { (&mut *lines.cast::<Vec<String>>(), std::slice::from_raw_parts(text, len)) };
+    lines.push(String::from_utf8_lossy(text).into_owned());
+}
