@@ -1,0 +1,259 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use raddle_core::strategy::{self, UnknownStrategy};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Tests concurrent Rust code under controlled thread schedules.
+#[derive(Parser, Debug)]
+#[command(name = "cargo raddle", bin_name = "cargo raddle", version, about, max_term_width = 100)]
+#[command(
+    after_help = "Exit codes: 0 nothing found, 1 found, 2 could not do it, 3 something was not tested."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Build a package's tests with the hooks and run each that creates threads under many schedules
+    Test(Box<TestArgs>),
+    /// Build tests, programs or examples with the hooks and print their paths
+    Build {
+        /// What is built and how.
+        #[command(flatten)]
+        build: BuildArgs,
+        /// How the paths are shown
+        #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+        format: Format,
+    },
+    /// Repeat a finding and show how its threads interleaved
+    Replay(ReplayArgs),
+    /// Generate tests for a type and search them (not available yet in this version)
+    Hunt {
+        /// Whatever a later version will understand.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+        rest: Vec<String>,
+    },
+}
+
+/// How results are shown.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// For people.
+    Human,
+    /// One JSON object per line on standard output (docs/json.md).
+    Json,
+}
+
+/// `cargo raddle test`.
+#[derive(Args, Debug)]
+pub struct TestArgs {
+    /// Only tests whose name contains one of these
+    #[arg(value_name = "NAME")]
+    pub filters: Vec<String>,
+    /// A name must match as a whole
+    #[arg(long)]
+    pub exact: bool,
+    /// Leave out tests whose name contains this
+    #[arg(long, value_name = "NAME")]
+    pub skip: Vec<String>,
+    /// Run tests marked #[ignore] as well
+    #[arg(long)]
+    pub include_ignored: bool,
+    /// How results are shown
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    pub format: Format,
+    /// Where findings and the runtime go [default: raddle in the target directory]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Tests run at the same time [default: number of cores]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub jobs: Option<u64>,
+    /// Arguments for a program (--bin, --example, --executable or a test without harness)
+    #[arg(last = true, value_name = "ARGS")]
+    pub args: Vec<String>,
+    /// Which code, and how it is built.
+    #[command(flatten)]
+    pub build: BuildArgs,
+    /// How the schedules are searched.
+    #[command(flatten)]
+    pub search: SearchArgs,
+}
+
+/// What is built and how.
+#[derive(Args, Clone, Default, Debug)]
+#[command(next_help_heading = "Build")]
+pub struct BuildArgs {
+    /// Path to Cargo.toml
+    #[arg(long, value_name = "PATH")]
+    pub manifest_path: Option<PathBuf>,
+    /// Package to test
+    #[arg(long, short, value_name = "PKG")]
+    pub package: Vec<String>,
+    /// All packages of the workspace
+    #[arg(long)]
+    pub workspace: bool,
+    /// The library's unit tests only
+    #[arg(long)]
+    pub lib: bool,
+    /// All binaries' unit tests only
+    #[arg(long)]
+    pub bins: bool,
+    /// This integration test only
+    #[arg(long, value_name = "NAME")]
+    pub test: Vec<String>,
+    /// Run this binary's `main`
+    #[arg(long, value_name = "NAME")]
+    pub bin: Vec<String>,
+    /// Run this example's `main`
+    #[arg(long, value_name = "NAME")]
+    pub example: Vec<String>,
+    /// Run the `main` of an executable that was built with the hooks elsewhere
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["lib", "bins", "test", "bin", "example", "package", "workspace"])]
+    pub executable: Option<PathBuf>,
+    /// The executable has the standard test harness
+    #[arg(long, requires = "executable")]
+    pub libtest: bool,
+    /// Features to switch on
+    #[arg(long, short = 'F', value_name = "FEATURES")]
+    pub features: Vec<String>,
+    /// Switch all features on
+    #[arg(long)]
+    pub all_features: bool,
+    /// Switch the default features off
+    #[arg(long)]
+    pub no_default_features: bool,
+    /// Optimisation level of the code under test
+    #[arg(long, value_name = "N", default_value = "2", value_parser = ["0", "1", "2", "3", "s", "z"])]
+    pub opt_level: String,
+    /// Target triple; only x86_64-unknown-linux-gnu is supported
+    #[arg(long, value_name = "TRIPLE")]
+    pub target: Option<String>,
+    /// Do not use the network
+    #[arg(long)]
+    pub offline: bool,
+    /// Require an up-to-date Cargo.lock
+    #[arg(long)]
+    pub locked: bool,
+}
+
+/// How the schedules are searched.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct SearchArgs {
+    /// Schedules per test at most [default: what a check in the test says, or 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub schedules: Option<u64>,
+    /// Time per test at most: 500ms, 30s, 2m, 1h; 0 for no limit
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    pub budget: Duration,
+    /// Decides everything that is drawn [default: what a check in the test says, or 0]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// random, pct[:DEPTH], round-robin[:STEPS], dfs[:PREEMPTIONS] [default: what a check in the test says, or random]
+    #[arg(long, value_name = "NAME", value_parser = parse_strategy)]
+    pub strategy: Option<String>,
+    /// Every memory access is a scheduling point, not only those known to matter
+    #[arg(long)]
+    pub every_access: bool,
+    /// Stop a test after so many failures [default: what a check in the test says, or 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_failures: Option<u64>,
+    /// More steps than this in one execution are a livelock [default: what a check in the test says, or 100000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_steps: Option<u64>,
+    /// More memory than this in one execution is a crash [default: what a check in the test says, or 2048]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
+    pub memory: Option<u64>,
+    /// Code outside our control that does not come back for so long is a time-out
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
+    pub hang: Duration,
+    /// How long a worker may overrun its own limits before it is killed
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = parse_duration)]
+    pub grace: Duration,
+}
+
+/// `cargo raddle replay`.
+#[derive(Args, Debug)]
+pub struct ReplayArgs {
+    /// A finding file
+    pub file: PathBuf,
+    /// Path to the package's Cargo.toml, if it is no longer where the finding file expects it
+    #[arg(long, value_name = "PATH")]
+    pub manifest_path: Option<PathBuf>,
+    /// Repeat it so many times, each in a new process
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
+    pub times: u64,
+    /// Show every step
+    #[arg(long)]
+    pub full: bool,
+    /// How results are shown
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    pub format: Format,
+    /// Do not use the network
+    #[arg(long)]
+    pub offline: bool,
+    /// How long a worker may overrun its own limits before it is killed
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = parse_duration)]
+    pub grace: Duration,
+}
+
+/// Reads `500ms`, `30s`, `2m`, `1h` and `0`.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 =
+        text[..digits].parse().map_err(|_| "expected a number and a unit: 500ms, 30s, 2m, 1h")?;
+    let unit = match &text[digits..] {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "" => return Err("the unit is missing: ms, s, m or h".into()),
+        other => return Err(format!("`{other}` is not a unit; use ms, s, m or h")),
+    };
+    number.checked_mul(unit).map(Duration::from_millis).ok_or_else(|| "that is too long".into())
+}
+
+/// Accepts what the workers will accept.
+pub fn parse_strategy(text: &str) -> Result<String, UnknownStrategy> {
+    strategy::by_name(text, 0).map(|_| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_are_read_with_their_unit() {
+        let ms = |text| parse_duration(text).map(|d| d.as_millis());
+        assert_eq!(ms("500ms"), Ok(500));
+        assert_eq!(ms("30s"), Ok(30_000));
+        assert_eq!(ms("2m"), Ok(120_000));
+        assert_eq!(ms("1h"), Ok(3_600_000));
+        assert_eq!(ms("0"), Ok(0));
+        for wrong in ["", "s", "5", "5d", "-1s", "99999999999999999h", "1.5s"] {
+            assert!(ms(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_strategy_is_known_by_name_and_parameter() {
+        assert_eq!(parse_strategy("pct:3").as_deref(), Ok("pct:3"));
+        let error = parse_strategy("rnd").unwrap_err().to_string();
+        assert!(error.contains("`rnd`") && error.contains("pct[:N]"), "{error}");
+    }
+}

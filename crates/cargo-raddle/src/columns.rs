@@ -1,0 +1,337 @@
+//! An interleaving as people read it: one column per thread, time downwards.
+//!
+//! A thread's consecutive steps at one line of source stand under one heading, which is the line itself.
+
+use crate::sources::Sources;
+use raddle_core::protocol::Failure;
+use raddle_core::{Access, Event, LockMode, Op, Site, ThreadId, Value, VarId};
+use std::fmt::Write;
+
+/// A column narrower than this says nothing.
+const NARROWEST: usize = 30;
+/// Steps shown at the beginning and at the end of a long trace.
+const HEAD: usize = 20;
+const TAIL: usize = 60;
+
+/// A stretch of at most so many steps that happens again at least so many times is shown once.
+const LONGEST_LOOP: usize = 8;
+const REPETITIONS: usize = 3;
+
+/// How wide, and how much.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// Characters per line; exceeded if there are many threads.
+    pub width: usize,
+    /// Every step, however many.
+    pub full: bool,
+}
+
+/// Renders the trace of a failure.
+pub fn render(failure: &Failure, sources: &mut Sources, layout: Layout) -> String {
+    let events = &failure.trace.events;
+    if events.is_empty() {
+        return String::new();
+    }
+    let mut threads: Vec<ThreadId> = events.iter().map(|e| e.thread).collect();
+    threads.sort();
+    threads.dedup();
+    let digits = events.len().to_string().len();
+    let width = (layout.width.saturating_sub(digits + 1) / threads.len()).saturating_sub(3).max(NARROWEST);
+    let mut page = Page { failure, sources, threads, width, digits, text: String::new() };
+    page.header();
+    let items = if layout.full { (0..events.len()).map(Item::Step).collect() } else { fold(events) };
+    let cut = if layout.full || items.len() <= HEAD + TAIL { None } else { Some(HEAD..items.len() - TAIL) };
+    let mut last: Option<Event> = None;
+    for (at, item) in items.iter().enumerate() {
+        if let Some(cut) = &cut
+            && cut.contains(&at)
+        {
+            if at == cut.start {
+                page.gap(items[cut.clone()].iter().map(Item::steps).sum());
+            }
+            last = None;
+            continue;
+        }
+        let (i, event) = match *item {
+            Item::Step(i) => (i, &events[i]),
+            Item::Again { period, times } => {
+                page.again(period, times);
+                last = None;
+                continue;
+            }
+        };
+        if !last.is_some_and(|last| last.thread == event.thread && page.same_line(&last, event)) {
+            page.heading(event, last.map(|last| last.thread));
+        }
+        page.step(i, event);
+        last = Some(*event);
+    }
+    page.text
+}
+
+/// What is shown of a trace.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Item {
+    /// The step with this number.
+    Step(usize),
+    /// The steps just shown happened again.
+    Again { period: usize, times: usize },
+}
+
+impl Item {
+    fn steps(&self) -> usize {
+        match self {
+            Item::Step(_) => 1,
+            Item::Again { period, times } => period * times,
+        }
+    }
+}
+
+/// Shows a stretch that repeats itself once: what a thread does that waits in a loop.
+fn fold(events: &[Event]) -> Vec<Item> {
+    let mut items = vec![];
+    let mut i = 0;
+    while i < events.len() {
+        let again = |period: &usize| {
+            let rest = &events[i..];
+            rest.iter().zip(rest.iter().skip(*period)).take_while(|(a, b)| a == b).count() / period
+        };
+        let loops = (1..=LONGEST_LOOP).map(|period| (period, again(&period)));
+        let found = loops.into_iter().find(|(_, times)| *times >= REPETITIONS);
+        let (period, times) = found.unwrap_or((1, 0));
+        items.extend((i..i + period).map(Item::Step));
+        if times > 0 {
+            items.push(Item::Again { period, times });
+        }
+        i += period * (times + 1);
+    }
+    items
+}
+
+/// The name of a thread, with its number.
+pub fn thread_name(failure: &Failure, id: ThreadId) -> String {
+    let name = failure.threads.iter().find(|t| t.id == id).and_then(|t| t.name.as_deref());
+    match name {
+        Some(name) => format!("thread {} ({name})", id.0),
+        None => format!("thread {}", id.0),
+    }
+}
+
+struct Page<'a> {
+    failure: &'a Failure,
+    sources: &'a mut Sources,
+    threads: Vec<ThreadId>,
+    width: usize,
+    digits: usize,
+    text: String,
+}
+
+impl Page<'_> {
+    fn header(&mut self) {
+        let names: Vec<String> = self.threads.iter().map(|t| thread_name(self.failure, *t)).collect();
+        let cells: Vec<String> = names.iter().map(|n| fit(n, self.width)).collect();
+        self.raw(&" ".repeat(self.digits), &cells.join(" | "));
+        let rules = vec!["-".repeat(self.width); self.threads.len()];
+        self.raw(&" ".repeat(self.digits), &rules.join("-+-"));
+    }
+
+    fn same_line(&self, a: &Event, b: &Event) -> bool {
+        let line = |e: &Event| {
+            self.failure.symbols.sites.get(e.site.0 as usize).map(|s| (&s.file, s.line, function(s)))
+        };
+        a.site == b.site || line(a) == line(b)
+    }
+
+    /// The source line of a step; the place first when the thread or the line changes.
+    fn heading(&mut self, event: &Event, before: Option<ThreadId>) {
+        let Some(site) = self.failure.symbols.sites.get(event.site.0 as usize) else { return };
+        if site.file.is_empty() && site.function.is_empty() {
+            return;
+        }
+        if before.is_some_and(|t| t != event.thread) {
+            self.cell("", event.thread, "");
+        }
+        let place = self.sources.place(site);
+        let function = function(site);
+        let place =
+            if function.is_empty() || place == site.function { place } else { format!("{place} {function}") };
+        self.cell("", event.thread, &place);
+        if let Some(line) = self.sources.line(site).map(|l| format!("  {l}")) {
+            self.cell("", event.thread, &line);
+        }
+    }
+
+    fn step(&mut self, index: usize, event: &Event) {
+        let text = self.describe(&event.op);
+        let mut number = index.to_string();
+        for (i, line) in wrap(&text, self.width - 6).iter().enumerate() {
+            let indent = if i == 0 { "    " } else { "      " };
+            self.cell(&number, event.thread, &format!("{indent}{line}"));
+            number.clear();
+        }
+    }
+
+    fn gap(&mut self, steps: usize) {
+        let _ = writeln!(
+            self.text,
+            "\n{} ... {steps} steps not shown (--full shows them) ...\n",
+            " ".repeat(self.digits)
+        );
+    }
+
+    fn again(&mut self, period: usize, times: usize) {
+        let what = if period == 1 { "that step".to_owned() } else { format!("those {period} steps") };
+        let _ = writeln!(self.text, "{} ... {what} {times} more times ...", " ".repeat(self.digits));
+    }
+
+    fn cell(&mut self, number: &str, thread: ThreadId, text: &str) {
+        let cells: Vec<String> =
+            self.threads.iter().map(|t| fit(if *t == thread { text } else { "" }, self.width)).collect();
+        self.raw(&format!("{number:>digits$}", digits = self.digits), &cells.join(" | "));
+    }
+
+    fn raw(&mut self, number: &str, row: &str) {
+        let _ = writeln!(self.text, "{}", format!("{number} {row}").trim_end());
+    }
+
+    fn describe(&self, op: &Op) -> String {
+        match op {
+            Op::Read(a) => self.access("read", a, a.read),
+            Op::Write(a) => self.access("write", a, a.written),
+            Op::Rmw(a) => match (a.read, a.written) {
+                (Some(from), Some(to)) => {
+                    format!("update {}: {} -> {}", self.name(a.var), value(from), value(to))
+                }
+                _ => self.access("update", a, a.written),
+            },
+            Op::Acquire { lock, mode } => format!("lock {}{}", self.name(*lock), shared(*mode)),
+            Op::TryAcquire { lock, mode } => {
+                format!("try to lock {}{}: taken", self.name(*lock), shared(*mode))
+            }
+            Op::Release { lock, mode } => format!("unlock {}{}", self.name(*lock), shared(*mode)),
+            Op::Wait { on, timed_out: false } => format!("wait for {}", self.name(*on)),
+            Op::Wait { on, timed_out: true } => format!("wait for {}: time ran out", self.name(*on)),
+            Op::Wake { on } => format!("wake waiters of {}", self.name(*on)),
+            Op::Sync { on, write: false } => format!("look at {}", self.name(*on)),
+            Op::Sync { on, write: true } => format!("synchronise on {}", self.name(*on)),
+            Op::Spawn(thread) => format!("spawn thread {}", thread.0),
+            Op::Join(thread) => format!("join thread {}", thread.0),
+            Op::Start => "start".into(),
+            Op::Exit => "end".into(),
+            Op::Yield => "yield".into(),
+            Op::Sleep => "sleep".into(),
+            Op::Fence(ordering) => format!("fence ({ordering:?})"),
+            Op::Enter(method) => format!("enter method {}", method.0),
+            Op::Leave(method) => format!("leave method {}", method.0),
+        }
+    }
+
+    fn access(&self, verb: &str, access: &Access, seen: Option<Value>) -> String {
+        let mut text = format!("{verb} {}", self.name(access.var));
+        if let Some(seen) = seen {
+            let _ = write!(text, " = {}", value(seen));
+        }
+        if let Some(ordering) = access.ordering {
+            let _ = write!(text, " ({ordering:?})");
+        }
+        text
+    }
+
+    fn name(&self, var: VarId) -> String {
+        let name = self.failure.trace.vars.get(var.0 as usize);
+        let name = name.and_then(|n| self.failure.symbols.names.get(n.0 as usize));
+        name.cloned().unwrap_or_else(|| format!("variable {}", var.0))
+    }
+}
+
+fn shared(mode: LockMode) -> &'static str {
+    match mode {
+        LockMode::Exclusive => "",
+        LockMode::Shared => " (shared)",
+    }
+}
+
+/// Small numbers as people count, large ones as the machine does.
+fn value(value: Value) -> String {
+    if value < 1 << 32 { value.to_string() } else { format!("{value:#x}") }
+}
+
+/// The function's own name, without the path to it and the closures in it.
+fn function(site: &Site) -> &str {
+    let named = |part: &&str| !part.is_empty() && !part.starts_with('{');
+    site.function.rsplit("::").find(named).unwrap_or_default()
+}
+
+/// Lines of at most `width` characters, broken between words where possible.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is always one");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+/// Exactly `width` characters.
+fn fit(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return format!("{text}{}", " ".repeat(width - length));
+    }
+    let mut cut: String = text.chars().take(width.saturating_sub(3)).collect();
+    cut.push_str("...");
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_step_goes_on_below() {
+        assert_eq!(
+            wrap("read stack of thread 1, 2308 bytes", 16),
+            ["read stack of", "thread 1, 2308", "bytes"]
+        );
+        assert_eq!(wrap("", 5), [""]);
+    }
+
+    #[test]
+    fn a_loop_is_shown_once() {
+        let (a, b, c) = (Event::read(0, 0, 0), Event::read(0, 1, 1), Event::write(1, 2, 0));
+        let events = [c, a, b, a, b, a, b, a, b, a, c];
+        let shown = [Item::Step(0), Item::Step(1), Item::Step(2), Item::Again { period: 2, times: 3 }];
+        assert_eq!(fold(&events), [&shown[..], &[Item::Step(9), Item::Step(10)]].concat());
+        assert_eq!(fold(&events).iter().map(Item::steps).sum::<usize>(), events.len());
+        assert_eq!(fold(&[a, b, a, b, a, b]).len(), 6);
+        assert_eq!(fold(&[]), []);
+    }
+
+    #[test]
+    fn a_cell_is_as_wide_as_its_column() {
+        assert_eq!(fit("abc", 5), "abc  ");
+        assert_eq!(fit("abcdefgh", 6), "abc...");
+        assert_eq!(fit("äöüß", 4), "äöüß");
+    }
+
+    #[test]
+    fn a_closure_is_named_after_its_function() {
+        let named = |function: &str| {
+            self::function(&Site { function: function.into(), ..Site::default() }).to_owned()
+        };
+        assert_eq!(named("mixed::tests::together::{closure#0}::{closure#1}"), "together");
+        assert_eq!(named("add"), "add");
+    }
+
+    #[test]
+    fn large_values_are_hexadecimal() {
+        assert_eq!((value(4_294_967_295), value(4_294_967_296)), ("4294967295".into(), "0x100000000".into()));
+    }
+}

@@ -1,0 +1,346 @@
+//! Builds the code under test with the hooks, and says which executables came out.
+
+use crate::cli::BuildArgs;
+use crate::error::{Context, Error, Result};
+use crate::hash;
+use crate::host::TARGET;
+use crate::runtime::Runtime;
+use crate::wrapper;
+use cargo_metadata::{Message, Metadata, MetadataCommand, Package};
+use raddle_core::protocol::Entry;
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The user's workspace.
+#[derive(Debug)]
+pub struct Workspace {
+    metadata: Metadata,
+    manifest: PathBuf,
+}
+
+/// An executable to be run under schedules.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The package; empty for an executable that cargo did not build.
+    pub package: String,
+    /// Its version.
+    pub version: String,
+    /// The package's manifest, if cargo built it.
+    pub manifest: Option<PathBuf>,
+    /// `lib`, `bin`, `test`, `example`, or `executable`.
+    pub kind: String,
+    /// The target's name.
+    pub name: String,
+    /// The file.
+    pub executable: PathBuf,
+    /// The file's fingerprint.
+    pub fingerprint: String,
+    /// How it begins.
+    pub entry: Entry,
+    /// Where it is run.
+    pub dir: PathBuf,
+    /// The crates that count as the user's own.
+    pub crates: Vec<String>,
+    /// Where file names of the compiler may start.
+    pub source_roots: Vec<PathBuf>,
+    /// Where shared libraries that the build made are looked for.
+    pub libraries: Vec<PathBuf>,
+}
+
+impl Target {
+    /// `package/kind/name`, unique in a workspace.
+    pub fn id(&self) -> String {
+        format!("{}/{}/{}", self.package, self.kind, self.name)
+    }
+}
+
+/// The targets of a build, and what was left out.
+#[derive(Debug, Default)]
+pub struct Built {
+    /// The executables, in a stable order.
+    pub targets: Vec<Target>,
+    /// What was not instrumented and why.
+    pub left_out: Vec<String>,
+    /// Directories in which build scripts put libraries.
+    pub native: BTreeSet<PathBuf>,
+}
+
+impl Workspace {
+    /// Asks cargo about the workspace of `manifest`, or of the current directory.
+    pub fn load(manifest: Option<&Path>) -> Result<Self> {
+        let manifest = manifest.map_or_else(nearest_manifest, absolute)?;
+        if !manifest.is_file() {
+            return Err(Error::NoManifest(manifest));
+        }
+        let mut command = MetadataCommand::new();
+        command.no_deps().manifest_path(&manifest);
+        let metadata = command.exec().map_err(|error| match error {
+            cargo_metadata::Error::CargoMetadata { stderr } => Error::Metadata(stderr.trim().to_owned()),
+            other => Error::Metadata(other.to_string()),
+        })?;
+        Ok(Workspace { metadata, manifest })
+    }
+
+    /// The manifest that decides which packages are meant.
+    pub fn manifest(&self) -> &Path {
+        &self.manifest
+    }
+
+    /// Its root directory.
+    pub fn root(&self) -> &Path {
+        self.metadata.workspace_root.as_std_path()
+    }
+
+    /// Where findings and builds go unless told otherwise.
+    pub fn default_out(&self) -> PathBuf {
+        self.metadata.target_directory.as_std_path().join("raddle")
+    }
+
+    /// Builds what was asked for.
+    pub fn build(&self, args: &BuildArgs, runtime: &Runtime) -> Result<Built> {
+        let mut built = Built::default();
+        let programs = !(args.bin.is_empty() && args.example.is_empty());
+        let tests = args.lib || args.bins || !args.test.is_empty();
+        if tests || !programs {
+            self.cargo(args, runtime, Mode::Tests, &mut built)?;
+        }
+        if programs {
+            self.cargo(args, runtime, Mode::Programs, &mut built)?;
+        }
+        for target in &mut built.targets {
+            target.libraries.extend(built.native.iter().cloned());
+        }
+        built.targets.sort_by_key(Target::id);
+        Ok(built)
+    }
+
+    fn cargo(&self, args: &BuildArgs, runtime: &Runtime, mode: Mode, built: &mut Built) -> Result<()> {
+        let mut command = self.command(args, runtime, mode)?;
+        let mut child = command.spawn().context(|| "cannot start cargo".into())?;
+        let stderr = child.stderr.take().expect("it is piped");
+        let forward = std::thread::spawn(move || forward(stderr));
+        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut diagnostics = String::new();
+        for message in Message::parse_stream(stdout) {
+            match message.context(|| "cannot read what cargo says".into())? {
+                Message::CompilerMessage(message) => {
+                    let text = message.message.rendered.unwrap_or(message.message.message);
+                    eprint!("{text}");
+                    if matches!(message.message.level, cargo_metadata::diagnostic::DiagnosticLevel::Error) {
+                        diagnostics.push_str(&text);
+                    }
+                }
+                Message::CompilerArtifact(artifact) => self.artifact(&artifact, mode, built)?,
+                Message::BuildScriptExecuted(script) => {
+                    let dirs = script.linked_paths.iter().map(|p| p.as_str());
+                    let dirs = dirs.map(|p| PathBuf::from(p.split_once('=').map_or(p, |(_, dir)| dir)));
+                    built.native.extend(dirs.filter(|dir| dir.starts_with(self.build_dir())));
+                }
+                _ => {}
+            }
+        }
+        let status = child.wait().context(|| "cannot wait for cargo".into())?;
+        let said = forward.join().unwrap_or_default();
+        if status.success() {
+            Ok(())
+        } else if diagnostics.is_empty() {
+            Err(Error::Build(said))
+        } else {
+            Err(Error::Build(diagnostics))
+        }
+    }
+
+    fn command(&self, args: &BuildArgs, runtime: &Runtime, mode: Mode) -> Result<Command> {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        match mode {
+            Mode::Tests => command.args(["test", "--no-run"]),
+            Mode::Programs => command.arg("build"),
+        };
+        command.arg("--manifest-path").arg(&self.manifest);
+        select(&mut command, args, mode);
+        for package in &args.package {
+            command.args(["--package", package]);
+        }
+        for features in &args.features {
+            command.args(["--features", features]);
+        }
+        let flags = [
+            (args.workspace, "--workspace"),
+            (args.all_features, "--all-features"),
+            (args.no_default_features, "--no-default-features"),
+            (args.offline, "--offline"),
+            (args.locked, "--locked"),
+        ];
+        command.args(flags.iter().filter(|(on, _)| *on).map(|(_, flag)| flag));
+        command.args(["--message-format=json", "--target", TARGET, "--target-dir"]);
+        command.arg(self.build_dir());
+        for (setting, value) in profile(&args.opt_level) {
+            for profile in ["dev", "test"] {
+                command.arg("--config").arg(format!("profile.{profile}.{setting}={value}"));
+            }
+        }
+        let me = std::env::current_exe().context(|| "cannot find this program's own file".into())?;
+        let user =
+            std::env::var_os("RUSTC_WRAPPER").or_else(|| std::env::var_os("CARGO_BUILD_RUSTC_WRAPPER"));
+        if let Some(next) = user.filter(|next| !next.is_empty()) {
+            command.env(wrapper::NEXT, next);
+        }
+        command.env("RUSTC_WRAPPER", me).env(wrapper::MODE, "1").env(wrapper::RUNTIME, runtime.file());
+        command.env("CARGO_INCREMENTAL", "0");
+        // Intermediate files must not get among the user's own, wherever those are configured to be.
+        command.env("CARGO_BUILD_BUILD_DIR", self.build_dir());
+        if std::io::stderr().is_terminal() {
+            command.args(["--color", "always"]);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Ok(command)
+    }
+
+    /// One directory per set of flags: cargo does not know what the wrapper adds, and would reuse what other
+    /// flags had built.
+    fn build_dir(&self) -> PathBuf {
+        let flags = hash::short(wrapper::INSTRUMENT.join(" ").as_bytes());
+        self.default_out().join(format!("build-{}", &flags[..8]))
+    }
+
+    fn artifact(&self, artifact: &cargo_metadata::Artifact, mode: Mode, built: &mut Built) -> Result<()> {
+        let Some(executable) = &artifact.executable else { return Ok(()) };
+        if artifact.profile.test != (mode == Mode::Tests) {
+            return Ok(());
+        }
+        let Some(package) = self.metadata.packages.iter().find(|p| p.id == artifact.package_id) else {
+            return Ok(());
+        };
+        let kind = artifact.target.kind.first().map(ToString::to_string).unwrap_or_default();
+        if kind == "proc-macro" {
+            built.left_out.push(format!("{}: proc macros run inside the compiler", package.name));
+            return Ok(());
+        }
+        let harness = mode == Mode::Tests && wrapper::harness_note(executable.as_std_path()).exists();
+        let dir = package.manifest_path.parent().expect("a manifest has a directory");
+        built.targets.push(Target {
+            package: package.name.to_string(),
+            version: package.version.to_string(),
+            manifest: Some(package.manifest_path.clone().into()),
+            kind: match kind.as_str() {
+                "bin" | "test" | "example" | "bench" => kind,
+                _ => "lib".to_owned(),
+            },
+            name: artifact.target.name.clone(),
+            fingerprint: fingerprint(executable.as_std_path())?,
+            executable: executable.clone().into(),
+            entry: if harness { Entry::Libtest } else { Entry::Main },
+            dir: dir.into(),
+            crates: self.own_crates(package),
+            source_roots: vec![self.root().to_owned(), dir.into()],
+            libraries: executable.parent().map(|deps| deps.into()).into_iter().collect(),
+        });
+        Ok(())
+    }
+
+    /// The package's own targets and the libraries of its workspace.
+    fn own_crates(&self, package: &Package) -> Vec<String> {
+        let own = package.targets.iter().filter(|t| !t.is_custom_build());
+        let members = self.metadata.packages.iter().flat_map(|p| &p.targets).filter(|t| t.is_lib());
+        let names: BTreeSet<String> = own.chain(members).map(|t| t.name.replace('-', "_")).collect();
+        names.into_iter().collect()
+    }
+}
+
+/// An executable that was built elsewhere.
+pub fn foreign(executable: &Path, libtest: bool) -> Result<Target> {
+    let executable = absolute(executable)?;
+    let here = std::env::current_dir().context(|| "there is no current directory".into())?;
+    let name = executable.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Target {
+        package: String::new(),
+        version: String::new(),
+        manifest: None,
+        kind: "executable".into(),
+        fingerprint: fingerprint(&executable)?,
+        executable,
+        entry: if libtest { Entry::Libtest } else { Entry::Main },
+        crates: vec![name.replace('-', "_")],
+        name,
+        source_roots: vec![here.clone()],
+        libraries: vec![],
+        dir: here,
+    })
+}
+
+/// The manifest that cargo would use here.
+fn nearest_manifest() -> Result<PathBuf> {
+    let here = std::env::current_dir().context(|| "there is no current directory".into())?;
+    let found = here.ancestors().map(|dir| dir.join("Cargo.toml")).find(|file| file.is_file());
+    found.ok_or(Error::NoPackage(here))
+}
+
+/// The path from the root directory.
+pub fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).context(|| format!("`{}` is not a path", path.display()))
+}
+
+fn fingerprint(executable: &Path) -> Result<String> {
+    hash::file(executable).context(|| format!("cannot read `{}`", executable.display()))
+}
+
+/// Which of cargo's two ways to build.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    Tests,
+    Programs,
+}
+
+fn select(command: &mut Command, args: &BuildArgs, mode: Mode) {
+    match mode {
+        Mode::Tests => {
+            if args.lib {
+                command.arg("--lib");
+            }
+            if args.bins {
+                command.arg("--bins");
+            }
+            for name in &args.test {
+                command.args(["--test", name]);
+            }
+            if !args.lib && !args.bins && args.test.is_empty() {
+                command.arg("--tests");
+            }
+        }
+        Mode::Programs => {
+            for name in &args.bin {
+                command.args(["--bin", name]);
+            }
+            for name in &args.example {
+                command.args(["--example", name]);
+            }
+        }
+    }
+}
+
+/// What the test profile must be like; everything else stays as the user has it.
+fn profile(opt_level: &str) -> Vec<(&'static str, String)> {
+    let level =
+        if opt_level.parse::<u8>().is_ok() { opt_level.to_owned() } else { format!("\"{opt_level}\"") };
+    vec![
+        ("opt-level", level),
+        ("debug", "2".into()),
+        ("strip", "\"none\"".into()),
+        ("split-debuginfo", "\"off\"".into()),
+        ("lto", "\"off\"".into()),
+        ("incremental", "false".into()),
+    ]
+}
+
+/// Passes on what cargo says and keeps it.
+fn forward(stderr: impl Read) -> String {
+    let mut said = String::new();
+    for line in BufReader::new(stderr).lines().map_while(std::io::Result::ok) {
+        eprintln!("{line}");
+        said.push_str(&line);
+        said.push('\n');
+    }
+    said
+}

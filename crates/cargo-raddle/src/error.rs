@@ -1,0 +1,98 @@
+//! What can go wrong before or beside the testing itself. Every one of these ends the command with exit
+//! code 2, and each text names the cause and, where there is one, the next step.
+
+use std::path::PathBuf;
+
+/// Why the command could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The manifest is not there.
+    #[error("there is no manifest at `{0}`; --manifest-path must name a Cargo.toml")]
+    NoManifest(PathBuf),
+    /// Nor is there one anywhere above.
+    #[error("there is no Cargo.toml in `{0}` or above; name one with --manifest-path")]
+    NoPackage(PathBuf),
+    /// `cargo metadata` failed.
+    #[error("cargo cannot read the package: {0}")]
+    Metadata(String),
+    /// The crate does not build; cargo's own words.
+    #[error("cargo could not build what was asked for")]
+    Build(String),
+    /// The compiler lacks what is needed.
+    #[error("this toolchain cannot instrument code: {0}\nraddle needs rustc {oldest} or later for {target} (see `rustup toolchain list`)", oldest = crate::host::OLDEST_RUSTC, target = crate::host::TARGET)]
+    Toolchain(String),
+    /// Another machine.
+    #[error("raddle runs on x86_64 Linux (glibc) only: {0}")]
+    Platform(String),
+    /// The machine cannot switch thread-local storage from user mode.
+    #[error(
+        "this CPU or kernel does not let programs set the FS base (`wrfsbase`); raddle needs a CPU of 2012 or later and Linux 5.9 or later"
+    )]
+    NoFsgsbase,
+    /// A name filter without effect.
+    #[error("no test matches {filters}{hint}")]
+    NoMatch {
+        /// The filters, quoted.
+        filters: String,
+        /// The nearest names, or nothing.
+        hint: String,
+    },
+    /// A test program does not answer.
+    #[error("`{program}` did not list its tests: {reason}")]
+    List {
+        /// The executable.
+        program: PathBuf,
+        /// What happened.
+        reason: String,
+    },
+    /// A finding file that cannot be used.
+    #[error("cannot replay `{file}`: {reason}")]
+    Finding {
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// A file or process operation failed.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// A build without an executable.
+    #[error("there is no test, program or example to build")]
+    NothingBuilt,
+    /// The user stopped it.
+    #[error("interrupted; what had been found by then stands")]
+    Interrupted,
+    /// A part that a later version brings.
+    #[error("`{0}` is not available yet in this version")]
+    NotYet(&'static str),
+}
+
+impl Error {
+    /// What a person has already seen go by and a script has not.
+    pub fn details(&self) -> Option<&str> {
+        match self {
+            Error::Build(diagnostics) => Some(diagnostics),
+            _ => None,
+        }
+    }
+}
+
+/// What most functions return.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Says what was being done when an operating system call failed.
+pub trait Context<T> {
+    /// Attaches the description.
+    fn context(self, what: impl FnOnce() -> String) -> Result<T>;
+}
+
+impl<T> Context<T> for std::io::Result<T> {
+    fn context(self, what: impl FnOnce() -> String) -> Result<T> {
+        self.map_err(|source| Error::Io { what: what(), source })
+    }
+}

@@ -1,0 +1,117 @@
+//! `cargo raddle`: tests concurrent Rust code under controlled thread schedules.
+//!
+//! Each module has one job. `compile` builds the code under test (through `wrapper`, which is this program
+//! again in the place of rustc), `discover` lists its tests, `supervise` runs each in a `worker` process and
+//! confirms what it finds, `finding` keeps it in a file, `replay` repeats it. `events` and `console` say so
+//! to scripts and to people.
+#![forbid(unsafe_code)]
+
+mod build;
+mod cli;
+mod columns;
+mod compile;
+mod console;
+mod discover;
+mod error;
+mod events;
+mod exit;
+mod explain;
+mod finding;
+mod hash;
+mod host;
+mod interrupt;
+mod output;
+mod replay;
+mod runtime;
+mod sources;
+mod supervise;
+mod test;
+mod worker;
+mod wrapper;
+
+use clap::Parser;
+use cli::{Cli, Command, Format};
+use error::{Error, Result};
+use events::{Event, Summary};
+use exit::Exit;
+use output::Output;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os().peekable();
+    if std::env::var_os(wrapper::MODE).is_some() {
+        let error = wrapper::run(args.skip(1));
+        eprintln!("error: cargo-raddle as compiler wrapper: {error}");
+        return ExitCode::from(u8::from(Exit::Failed));
+    }
+    // Cargo passes the subcommand's own name first.
+    let program = args.next();
+    let name = args.next_if(|arg| arg == "raddle");
+    drop(name);
+    let args: Vec<OsString> = program.into_iter().chain(args).collect();
+    let exit = match Cli::try_parse_from(&args) {
+        Ok(cli) => dispatch(&cli),
+        Err(error) => misused(&error, &args),
+    };
+    ExitCode::from(u8::from(exit))
+}
+
+/// Help and version are what was asked for; everything else is a mistake, and a script gets its summary.
+fn misused(error: &clap::Error, args: &[OsString]) -> Exit {
+    let _ = error.print();
+    if !error.use_stderr() {
+        return Exit::Clean;
+    }
+    if wants_json(args) {
+        let mut summary = Summary::new();
+        summary.exit_code = Exit::Failed;
+        Event::Error { message: error.to_string().trim_end().to_owned(), details: None }.print();
+        Event::Summary(&summary).print();
+    }
+    Exit::Failed
+}
+
+fn wants_json(args: &[OsString]) -> bool {
+    args.iter().any(|a| a == "--format=json") || args.windows(2).any(|w| w[0] == "--format" && w[1] == "json")
+}
+
+fn dispatch(cli: &Cli) -> Exit {
+    let format = match &cli.command {
+        Command::Test(args) => args.format,
+        Command::Replay(args) => args.format,
+        Command::Build { format, .. } => *format,
+        Command::Hunt { rest } => {
+            let rest: Vec<OsString> = rest.iter().map(OsString::from).collect();
+            if wants_json(&rest) { Format::Json } else { Format::Human }
+        }
+    };
+    interrupt::install();
+    let mut output = Output::new(format);
+    let mut summary = Summary::new();
+    let result = match &cli.command {
+        Command::Test(args) => test::run(args, &mut output, &mut summary),
+        Command::Replay(args) => replay::run(args, &mut output, &mut summary),
+        Command::Build { build, format } => build::run(build, *format, &output, &mut summary),
+        Command::Hunt { .. } => Err(Error::NotYet("cargo raddle hunt")),
+    };
+    finish(cli, result, &mut output, &mut summary)
+}
+
+fn finish(cli: &Cli, result: Result<()>, output: &mut Output, summary: &mut Summary) -> Exit {
+    if let Err(error) = result {
+        output.error(&error);
+        if summary.findings == 0 {
+            summary.exit_code = Exit::Failed;
+        }
+    }
+    // A failed command has no totals for people, and a replay has said all.
+    let wanted = match cli.command {
+        Command::Test(_) => summary.tests > 0 || summary.exit_code != Exit::Failed,
+        _ => false,
+    };
+    if wanted || matches!(output, Output::Json) {
+        output.summary(summary);
+    }
+    summary.exit_code
+}

@@ -1,0 +1,230 @@
+//! `cargo raddle replay`: rebuild what a finding was found in, repeat it, and show the interleaving.
+
+use crate::cli::{BuildArgs, Format, ReplayArgs};
+use crate::compile::{Target, Workspace, absolute, foreign};
+use crate::console;
+use crate::discover::{self, Test};
+use crate::error::{Error, Result};
+use crate::events::{Event, Summary};
+use crate::exit::Exit;
+use crate::explain::explain;
+use crate::finding::{Finding, Origin, Repeat};
+use crate::host;
+use crate::output::Output;
+use crate::runtime::Runtime;
+use crate::sources::Sources;
+use crate::supervise::{Lab, Replayed};
+use crate::test::scratch;
+use crate::worker::MESSAGE_FD;
+use raddle_core::protocol::{Entry, Failure, Job};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Repeats a finding.
+pub fn run(args: &ReplayArgs, output: &mut Output, summary: &mut Summary) -> Result<()> {
+    host::check_machine(None)?;
+    let finding = Finding::load(&args.file)?;
+    let place = Place::of(args, &finding)?;
+    let build = build_args(args, &finding, &place);
+    let (target, runtime, out, rustc) = rebuild(args, &finding, &place, &build)?;
+    check_build(args, &finding, &target, &runtime)?;
+    let test = find_test(args, &finding, target, &runtime)?;
+    let scratch = scratch(&out)?;
+    let origin = Origin { rustc: &rustc, runtime: &runtime, manifest: None, build: &build, dir: &out };
+    let job = Job { message_fd: MESSAGE_FD, ..finding.job.clone() };
+    let lab = Lab { job, args: &finding.args, origin, scratch: scratch.path(), jobs: 1, grace: args.grace };
+    let mut job = lab.job_for(&test);
+    if finding.repeat == Repeat::Schedule {
+        job.replay = Some(finding.failure.schedule.clone());
+        job.check = finding.failure.check;
+    }
+    let mut reproduced = 0;
+    let replayed = loop {
+        let replayed = lab.replay(&test, &job, finding.repeat, &finding.failure, "replay")?;
+        if !matches!(replayed, Replayed::Reproduced(_)) {
+            break replayed;
+        }
+        reproduced += 1;
+        if reproduced == args.times {
+            break replayed;
+        }
+    };
+    summary.exit_code = match replayed {
+        Replayed::Reproduced(_) => Exit::Found,
+        _ => Exit::Untested,
+    };
+    summary.tests = 1;
+    summary.failed = usize::from(summary.exit_code == Exit::Found);
+    summary.findings = summary.failed;
+    summary.untested = 1 - summary.failed;
+    show(args, &finding, &test, &replayed, reproduced, output);
+    Ok(())
+}
+
+/// Where the program under test is.
+enum Place {
+    Manifest(PathBuf),
+    Executable(PathBuf),
+}
+
+impl Place {
+    fn of(args: &ReplayArgs, finding: &Finding) -> Result<Self> {
+        let file = absolute(&args.file)?;
+        let recorded = file.parent().unwrap_or(Path::new("/")).join(&finding.target.path);
+        let foreign = finding.target.kind == "executable";
+        let path = args.manifest_path.clone().filter(|_| !foreign).unwrap_or(recorded);
+        if !path.is_file() {
+            let next = if foreign { "" } else { "; name its manifest with --manifest-path" };
+            return Err(refuse(args, format!("`{}` is not there{next}", path.display())));
+        }
+        // The way up from the finding file goes through directories that need not be shown.
+        let path = path.canonicalize().unwrap_or(path);
+        Ok(if foreign { Place::Executable(path) } else { Place::Manifest(path) })
+    }
+}
+
+fn refuse(args: &ReplayArgs, reason: String) -> Error {
+    Error::Finding { file: args.file.clone(), reason }
+}
+
+/// The options of the build that found it, narrowed to the one target.
+fn build_args(args: &ReplayArgs, finding: &Finding, place: &Place) -> BuildArgs {
+    let (info, target) = (&finding.build, &finding.target);
+    let main = target.entry == Entry::Main && target.kind != "test";
+    let named = |wanted: bool| if wanted { vec![target.name.clone()] } else { vec![] };
+    BuildArgs {
+        manifest_path: if let Place::Manifest(path) = place { Some(path.clone()) } else { None },
+        package: info.packages.clone(),
+        workspace: info.workspace,
+        lib: target.kind == "lib",
+        bins: target.kind == "bin" && !main,
+        test: named(target.kind == "test"),
+        bin: named(target.kind == "bin" && main),
+        example: named(target.kind == "example"),
+        features: info.features.clone(),
+        all_features: info.all_features,
+        no_default_features: info.no_default_features,
+        opt_level: info.opt_level.clone(),
+        offline: args.offline,
+        ..BuildArgs::default()
+    }
+}
+
+fn rebuild(
+    args: &ReplayArgs,
+    finding: &Finding,
+    place: &Place,
+    build: &BuildArgs,
+) -> Result<(Target, Runtime, PathBuf, String)> {
+    if let Place::Executable(path) = place {
+        let file = absolute(&args.file)?;
+        let out = file.parent().and_then(Path::parent).unwrap_or(Path::new("/")).to_owned();
+        let target = foreign(path, finding.target.entry == Entry::Libtest)?;
+        return Ok((target, Runtime::install(&out)?, out, String::new()));
+    }
+    let workspace = Workspace::load(build.manifest_path.as_deref())?;
+    let toolchain = host::check_toolchain(workspace.root())?;
+    let out = workspace.default_out();
+    let runtime = Runtime::install(&out)?;
+    let wanted = &finding.target;
+    let found = workspace.build(build, &runtime)?.targets.into_iter().find(|t| {
+        (&t.package, &t.kind, &t.name, t.entry) == (&wanted.package, &wanted.kind, &wanted.name, wanted.entry)
+    });
+    let id = format!("{} {} of package {}", wanted.kind, wanted.name, wanted.package);
+    let target = found.ok_or_else(|| refuse(args, format!("there is no longer a target {id}")))?;
+    Ok((target, runtime, out, toolchain.version))
+}
+
+/// A schedule counts events of one executable; in another it means nothing.
+fn check_build(args: &ReplayArgs, finding: &Finding, target: &Target, runtime: &Runtime) -> Result<()> {
+    if finding.runtime != runtime.fingerprint {
+        return Err(refuse(
+            args,
+            format!(
+                "it was made by another build of raddle (its version {}, runtime {}; this is version {}, runtime {})",
+                finding.raddle,
+                finding.runtime,
+                env!("CARGO_PKG_VERSION"),
+                runtime.fingerprint
+            ),
+        ));
+    }
+    if finding.target.fingerprint != target.fingerprint {
+        return Err(refuse(
+            args,
+            format!(
+                "it belongs to another build of {}: the source, a dependency, the compiler or the build options have \
+                 changed since (executable {}, now {}); run `cargo raddle test` again",
+                target.name,
+                short(&finding.target.fingerprint),
+                short(&target.fingerprint)
+            ),
+        ));
+    }
+    Ok(())
+}
+
+fn short(fingerprint: &str) -> &str {
+    fingerprint.get(..16).unwrap_or(fingerprint)
+}
+
+fn find_test(args: &ReplayArgs, finding: &Finding, target: Target, runtime: &Runtime) -> Result<Test> {
+    let tests = discover::list(&Arc::new(target), runtime)?;
+    let found = tests.into_iter().find(|t| t.name == finding.test);
+    found.ok_or_else(|| refuse(args, format!("the program has no test `{}`", finding.label())))
+}
+
+fn show(
+    args: &ReplayArgs,
+    finding: &Finding,
+    test: &Test,
+    replayed: &Replayed,
+    reproduced: u64,
+    output: &Output,
+) {
+    let failure: Option<&Failure> = match replayed {
+        Replayed::Reproduced(f) | Replayed::Different(f) => Some(f),
+        _ => None,
+    };
+    let same_trace =
+        failure.map(|f| f.trace == finding.failure.trace && f.symbols == finding.failure.symbols);
+    if matches!(output, Output::Json) || args.format == Format::Json {
+        let event = Event::Replay {
+            file: &args.file,
+            target: test.target.id(),
+            test: test.label(),
+            verdict: match replayed {
+                Replayed::Reproduced(_) => "reproduced",
+                Replayed::Different(_) => "different",
+                Replayed::Passed => "passed",
+                Replayed::Diverged(_) => "diverged",
+                Replayed::Broken(_) => "broken",
+            },
+            times: args.times,
+            reproduced,
+            message: replayed.describe(),
+            kind: failure.map(|f| f.kind),
+            same_trace,
+        };
+        event.print();
+        return;
+    }
+    let mut sources = Sources::new(&test.target.source_roots);
+    let mut text = format!("replay of {}: {}\n", test.label(), replayed.describe());
+    if args.times > 1 {
+        text.push_str(&format!("({reproduced} of {} times in the same way)\n", args.times));
+    }
+    if let Replayed::Reproduced(_) = replayed
+        && same_trace == Some(false)
+    {
+        text.push_str("(the steps on the way differ from the recorded ones)\n");
+    }
+    let shown = failure.unwrap_or(&finding.failure);
+    if failure.is_none() {
+        text.push_str("\nwhat had been recorded:\n");
+    }
+    text.push('\n');
+    text.push_str(&explain(shown, &mut sources, console::layout(args.full)));
+    let _ = write!(std::io::stdout().lock(), "{text}");
+}

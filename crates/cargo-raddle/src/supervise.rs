@@ -1,0 +1,392 @@
+//! Runs tests in workers, several at a time, and believes a failure only when a fresh process repeats it.
+
+use crate::discover::Test;
+use crate::error::{Error, Result};
+use crate::finding::{Finding, Origin, Repeat};
+use crate::interrupt;
+use crate::worker::{self, End, Launch, Report};
+use raddle_core::outcome::Kind;
+use raddle_core::protocol::{Failure, Job, Stats, Stop};
+use raddle_core::schedule::Schedule;
+use raddle_core::trace::{Symbols, Trace};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// What a run of tests needs besides the tests.
+#[derive(Debug)]
+pub struct Lab<'a> {
+    /// What every job has in common; entry and crates are each test's own.
+    pub job: Job,
+    /// Arguments for whole programs.
+    pub args: &'a [String],
+    /// What every finding has in common.
+    pub origin: Origin<'a>,
+    /// A directory for job files.
+    pub scratch: &'a Path,
+    /// How many workers at a time.
+    pub jobs: usize,
+    /// What a worker gets beyond its own limits before it is taken to hang.
+    pub grace: Duration,
+}
+
+/// How a test came out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Tested, and nothing found.
+    Passed,
+    /// At least one confirmed finding.
+    Failed,
+    /// It creates no threads: there is nothing to schedule.
+    NoThreads,
+    /// It creates threads, yet none of them ever took a step that the runtime saw.
+    NoSteps,
+    /// It makes calls that the runtime cannot control.
+    Uncontrolled,
+    /// It failed, and the failure did not repeat.
+    Unconfirmed,
+    /// The tool failed.
+    Error(String),
+}
+
+/// A test's result.
+#[derive(Debug)]
+pub struct Tested {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Totals of its worker.
+    pub stats: Stats,
+    /// Why the search ended, if the worker said so.
+    pub stop: Option<Stop>,
+    /// The confirmed findings.
+    pub findings: Vec<Finding>,
+    /// Failures that did not repeat.
+    pub unconfirmed: Vec<Unconfirmed>,
+}
+
+/// A failure that a fresh process did not repeat.
+#[derive(Debug)]
+pub struct Unconfirmed {
+    /// What the worker had reported.
+    pub failure: Failure,
+    /// What came instead.
+    pub instead: String,
+}
+
+/// What a replay in a fresh process gave.
+#[derive(Debug)]
+pub enum Replayed {
+    /// The same failure.
+    Reproduced(Box<Failure>),
+    /// Another failure.
+    Different(Box<Failure>),
+    /// No failure.
+    Passed,
+    /// The schedule could not be followed.
+    Diverged(String),
+    /// The worker did not get that far.
+    Broken(String),
+}
+
+impl Replayed {
+    /// In words, for what should have been a repetition.
+    pub fn describe(&self) -> String {
+        match self {
+            Replayed::Reproduced(_) => "it failed in the same way".into(),
+            Replayed::Different(f) => format!("it failed differently: {}: {}", f.kind.as_str(), f.message),
+            Replayed::Passed => "it passed".into(),
+            Replayed::Diverged(why) => format!("it diverged: {why}"),
+            Replayed::Broken(why) => format!("the worker failed: {why}"),
+        }
+    }
+}
+
+impl Lab<'_> {
+    /// Runs all tests; `done` hears of each in the order of `tests`, whatever order they end in.
+    pub fn run(
+        &self,
+        tests: &[Test],
+        progress: &(dyn Fn(usize, &Stats) + Sync),
+        mut done: impl FnMut(&Test, Tested) -> Result<()>,
+    ) -> Result<()> {
+        let next = AtomicUsize::new(0);
+        let (sender, receiver) = mpsc::channel();
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs.min(tests.len()) {
+                let (sender, next) = (sender.clone(), &next);
+                scope.spawn(move || {
+                    loop {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(test) = tests.get(index).filter(|_| !interrupt::interrupted()) else {
+                            return;
+                        };
+                        let tested = self.search(test, index, &|stats| progress(index, stats));
+                        if sender.send((index, tested)).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            let mut waiting = BTreeMap::new();
+            let mut shown = 0;
+            for (index, tested) in receiver {
+                waiting.insert(index, tested);
+                while let Some(tested) = waiting.remove(&shown) {
+                    if let Err(error) = done(&tests[shown], tested) {
+                        next.store(tests.len(), Ordering::Relaxed);
+                        return Err(error);
+                    }
+                    shown += 1;
+                }
+            }
+            if interrupt::interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+        })
+    }
+
+    /// Searches one test and confirms what it finds.
+    fn search(&self, test: &Test, index: usize, progress: &dyn Fn(&Stats)) -> Tested {
+        match self.try_search(test, &format!("test-{index}"), progress) {
+            Ok(tested) => tested,
+            Err(error) => Tested {
+                verdict: Verdict::Error(error.to_string()),
+                stats: Stats::default(),
+                stop: None,
+                findings: vec![],
+                unconfirmed: vec![],
+            },
+        }
+    }
+
+    fn try_search(&self, test: &Test, tag: &str, progress: &dyn Fn(&Stats)) -> Result<Tested> {
+        let job = self.job_for(test);
+        let report = self.work(test, &job, tag, progress)?;
+        let mut tested = Tested {
+            verdict: Verdict::Passed,
+            stats: report.stats,
+            stop: None,
+            findings: vec![],
+            unconfirmed: vec![],
+        };
+        let mut seen: Vec<Failure> = vec![];
+        for failure in report.failures {
+            if seen.iter().any(|other| same(other, &failure)) {
+                continue;
+            }
+            seen.push(failure.clone());
+            let job = Job { replay: Some(failure.schedule.clone()), check: failure.check, ..job.clone() };
+            match self.replay(test, &job, Repeat::Schedule, &failure, tag)? {
+                // The replay's account does not depend on what the search had learned before: whoever repeats
+                // the finding gets the same.
+                Replayed::Reproduced(again) => {
+                    let again = Failure { execution: failure.execution, ..*again };
+                    tested.findings.push(self.finding(test, Repeat::Schedule, again))
+                }
+                other => tested.unconfirmed.push(Unconfirmed { failure, instead: other.describe() }),
+            }
+        }
+        let mut trouble = None;
+        match report.end {
+            End::Done(stop) => {
+                if let (Stop::NoThreads(status), true) = (&stop, seen.is_empty())
+                    && *status != 0
+                {
+                    let failure = native_failure(*status, &tested.stats);
+                    self.suspect(test, &job, Repeat::Native, failure, tag, &mut tested)?;
+                }
+                if let Stop::Error(why) | Stop::Diverged(why) = &stop {
+                    trouble = Some(why.clone());
+                }
+                tested.stop = Some(stop);
+            }
+            End::Died { how, by_signal: false, log } => {
+                trouble = Some(
+                    format!("the worker ended with {how} and without a report {log}").trim_end().to_owned(),
+                );
+            }
+            End::Died { how, by_signal: true, log } => {
+                let failure = death(&how, &log, tested.stats.executions);
+                trouble = self
+                    .suspect(test, &job, Repeat::Search, failure, tag, &mut tested)?
+                    .map(|instead| format!("the worker died ({how}) and did not die again: {instead}"));
+            }
+            End::Killed { why } => trouble = Some(format!("the worker was killed: {why}")),
+        }
+        tested.verdict = verdict(&tested, trouble);
+        Ok(tested)
+    }
+
+    /// Repeats a failure that has no schedule; it becomes a finding, or what came instead is given back.
+    fn suspect(
+        &self,
+        test: &Test,
+        job: &Job,
+        repeat: Repeat,
+        failure: Failure,
+        tag: &str,
+        tested: &mut Tested,
+    ) -> Result<Option<String>> {
+        match self.replay(test, job, repeat, &failure, tag)? {
+            Replayed::Reproduced(_) => {
+                tested.findings.push(self.finding(test, repeat, failure));
+                Ok(None)
+            }
+            other if repeat == Repeat::Search => Ok(Some(other.describe())),
+            other => {
+                tested.unconfirmed.push(Unconfirmed { failure, instead: other.describe() });
+                Ok(None)
+            }
+        }
+    }
+
+    /// Repeats a failure in a fresh process.
+    pub fn replay(
+        &self,
+        test: &Test,
+        job: &Job,
+        repeat: Repeat,
+        expected: &Failure,
+        tag: &str,
+    ) -> Result<Replayed> {
+        let report = self.work(test, job, tag, &|_| {})?;
+        Ok(judge(report, repeat, expected))
+    }
+
+    /// The job of a test.
+    pub fn job_for(&self, test: &Test) -> Job {
+        Job { entry: test.target.entry, crates: test.target.crates.clone(), ..self.job.clone() }
+    }
+
+    fn work(&self, test: &Test, job: &Job, tag: &str, progress: &dyn Fn(&Stats)) -> Result<Report> {
+        let launch = Launch {
+            target: &test.target,
+            test: test.name.as_deref(),
+            args: self.args,
+            ignored: test.ignored,
+            job,
+            runtime: self.origin.runtime,
+            scratch: self.scratch,
+            grace: self.grace,
+            tag,
+        };
+        worker::run(&launch, progress)
+    }
+
+    fn finding(&self, test: &Test, repeat: Repeat, failure: Failure) -> Finding {
+        Finding {
+            test: test.name.clone(),
+            ignored: test.ignored,
+            args: if test.name.is_none() { self.args.to_vec() } else { vec![] },
+            ..Finding::new(&self.origin, &test.target, &self.job_for(test), repeat, failure)
+        }
+    }
+}
+
+/// Whether two reports are of the same failure: the same kind, and the same words or the same place. A place
+/// in the standard library says nothing: all panics begin there.
+fn same(a: &Failure, b: &Failure) -> bool {
+    let in_std = |failure: &Failure| failure.at.as_ref().is_none_or(|at| at.file.starts_with("/rustc/"));
+    a.kind == b.kind && (a.message == b.message || (!in_std(a) && a.at == b.at))
+}
+
+fn judge(mut report: Report, repeat: Repeat, expected: &Failure) -> Replayed {
+    if let Some(failure) = report.failures.drain(..).next() {
+        let failure = Box::new(failure);
+        return if same(&failure, expected) {
+            Replayed::Reproduced(failure)
+        } else {
+            Replayed::Different(failure)
+        };
+    }
+    let again = |failure: Failure| {
+        let failure = Box::new(failure);
+        if same(&failure, expected) { Replayed::Reproduced(failure) } else { Replayed::Different(failure) }
+    };
+    match report.end {
+        End::Done(Stop::NoThreads(0) | Stop::ReplayPassed) => Replayed::Passed,
+        End::Done(Stop::NoThreads(status)) => again(native_failure(status, &report.stats)),
+        End::Done(Stop::Diverged(why)) => Replayed::Diverged(why),
+        End::Done(Stop::Error(why)) => Replayed::Broken(why),
+        End::Done(_) => Replayed::Passed,
+        End::Died { how, log, by_signal: true } if repeat == Repeat::Search => {
+            again(death(&how, &log, report.stats.executions))
+        }
+        End::Died { how, log, .. } => Replayed::Broken(format!("{how} {log}").trim_end().to_owned()),
+        End::Killed { why } => Replayed::Broken(why),
+    }
+}
+
+fn verdict(tested: &Tested, trouble: Option<String>) -> Verdict {
+    if !tested.findings.is_empty() {
+        return Verdict::Failed;
+    }
+    if let Some(trouble) = trouble {
+        return Verdict::Error(trouble);
+    }
+    if !tested.unconfirmed.is_empty() {
+        return Verdict::Unconfirmed;
+    }
+    if matches!(tested.stop, Some(Stop::NoThreads(_))) {
+        return Verdict::NoThreads;
+    }
+    if !tested.stats.uncontrolled.is_empty() {
+        return Verdict::Uncontrolled;
+    }
+    if tested.stats.steps == 0 {
+        return Verdict::NoSteps;
+    }
+    Verdict::Passed
+}
+
+/// A test that fails with one thread only fails under every schedule: it is a finding without a schedule.
+fn native_failure(status: i32, stats: &Stats) -> Failure {
+    let when =
+        if stats.executions == 0 { "before it creates a thread" } else { "outside the closures it checks" };
+    bare(Kind::Panic, format!("the test fails {when} (exit status {status})"), String::new(), 0)
+}
+
+fn death(how: &str, log: &str, execution: u64) -> Failure {
+    bare(Kind::Crash, format!("the worker process itself died: {how}"), log.to_owned(), execution)
+}
+
+fn bare(kind: Kind, message: String, output: String, execution: u64) -> Failure {
+    Failure {
+        kind,
+        message,
+        thread: None,
+        at: None,
+        backtrace: vec![],
+        threads: vec![],
+        execution,
+        check: 0,
+        schedule: Schedule::default(),
+        trace: Trace::default(),
+        symbols: Symbols::default(),
+        output,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_core::trace::Site;
+
+    fn failure(message: &str, file: &str) -> Failure {
+        let at = Site { file: file.into(), line: 1, ..Site::default() };
+        let at = (!file.is_empty()).then_some(at);
+        Failure { at, ..bare(Kind::Panic, message.into(), String::new(), 0) }
+    }
+
+    #[test]
+    fn a_failure_is_known_by_its_words_or_by_its_place_in_the_users_code() {
+        assert!(same(&failure("a", ""), &failure("a", "")));
+        assert!(same(&failure("a", "x.rs"), &failure("b", "x.rs")));
+        assert!(!same(&failure("a", "x.rs"), &failure("b", "y.rs")));
+        assert!(!same(&failure("a", ""), &failure("b", "")));
+        assert!(!same(&failure("a", "/rustc/1/p.rs"), &failure("b", "/rustc/1/p.rs")));
+        let crash = bare(Kind::Crash, "a".into(), String::new(), 0);
+        assert!(!same(&failure("a", ""), &crash));
+    }
+}

@@ -1,0 +1,299 @@
+//! One worker process from start to end: the instrumented program with a job, the messages it sends, and
+//! the limits it is held to.
+//!
+//! The worker's standard input is the writing end of a pipe, and the job says that messages go to
+//! descriptor 0: the only descriptor besides 1 and 2 that a child can be given without `unsafe`. Worker and
+//! everything it starts form a process group of their own, which is killed as a whole.
+
+use crate::compile::Target;
+use crate::error::{Context, Error, Result};
+use crate::interrupt::{self, Group};
+use crate::runtime::Runtime;
+use raddle_core::protocol::{Entry, Failure, JOB_VAR, Job, Message, Stats, Stop};
+use std::io::{BufRead, BufReader, PipeReader, Read};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The descriptor that messages go to.
+pub const MESSAGE_FD: i32 = 0;
+/// How long the pipe may stay open after the worker has ended.
+const DRAIN: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(10);
+/// So much of what a dead worker printed is shown.
+const LOG_TAIL: usize = 2_000;
+
+/// What to start.
+#[derive(Debug)]
+pub struct Launch<'a> {
+    /// The executable.
+    pub target: &'a Target,
+    /// The one test, or `None` for the whole program.
+    pub test: Option<&'a str>,
+    /// Arguments for a whole program.
+    pub args: &'a [String],
+    /// The test may be an ignored one.
+    pub ignored: bool,
+    /// The job.
+    pub job: &'a Job,
+    /// The runtime to load.
+    pub runtime: &'a Runtime,
+    /// Where the job file goes.
+    pub scratch: &'a Path,
+    /// What it gets beyond its own limits before it is taken to hang.
+    pub grace: Duration,
+    /// Names this worker's job file; unique among the workers alive.
+    pub tag: &'a str,
+}
+
+/// Everything a worker said, and how it ended.
+#[derive(Debug)]
+pub struct Report {
+    /// The failures, in order.
+    pub failures: Vec<Failure>,
+    /// The last totals.
+    pub stats: Stats,
+    /// How it ended.
+    pub end: End,
+}
+
+/// How a worker ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum End {
+    /// As it should.
+    Done(Stop),
+    /// Without saying so.
+    Died {
+        /// In words.
+        how: String,
+        /// A signal ended it.
+        by_signal: bool,
+        /// The end of what it printed.
+        log: String,
+    },
+    /// It had to be killed.
+    Killed {
+        /// Why.
+        why: String,
+    },
+}
+
+/// Runs a worker to its end; `progress` hears the totals now and then.
+pub fn run(launch: &Launch<'_>, mut progress: impl FnMut(&Stats)) -> Result<Report> {
+    let job_file = launch.scratch.join(format!("{}.json", launch.tag));
+    let json = serde_json::to_vec(launch.job).expect("a job is plain data");
+    std::fs::write(&job_file, json).context(|| format!("cannot write `{}`", job_file.display()))?;
+    let (reader, log, mut child) = start(launch, &job_file)?;
+    let messages = listen(reader);
+    let log = Log::keep(log);
+    let group = Group::of(&child);
+    let mut report = Report {
+        failures: vec![],
+        stats: Stats::default(),
+        end: End::Died { how: String::new(), by_signal: false, log: String::new() },
+    };
+    let killed = follow(launch, &mut child, &messages, &mut report, &mut progress);
+    group.kill();
+    let status = child.wait().context(|| "cannot wait for a worker".into())?;
+    drain(&messages, &mut report);
+    if interrupt::interrupted() {
+        return Err(Error::Interrupted);
+    }
+    if !matches!(report.end, End::Done(_)) {
+        report.end = match killed {
+            Some(why) => End::Killed { why },
+            None => {
+                End::Died { how: describe(status), by_signal: status.signal().is_some(), log: log.tail() }
+            }
+        };
+    }
+    let _ = std::fs::remove_file(job_file);
+    Ok(report)
+}
+
+/// What every process of the program under test gets.
+pub fn environment(command: &mut Command, target: &Target, runtime: &Runtime) {
+    let mut paths = vec![runtime.dir.clone()];
+    paths.extend(target.libraries.iter().cloned());
+    if let Some(old) = std::env::var_os("LD_LIBRARY_PATH") {
+        paths.extend(std::env::split_paths(&old));
+    }
+    if let Ok(joined) = std::env::join_paths(paths) {
+        command.env("LD_LIBRARY_PATH", joined);
+    }
+    if let Some(dir) = target.manifest.as_deref().and_then(Path::parent) {
+        command.env("CARGO_MANIFEST_DIR", dir);
+        command.env("CARGO_PKG_NAME", &target.package).env("CARGO_PKG_VERSION", &target.version);
+    }
+    command.env_remove(JOB_VAR).current_dir(&target.dir).process_group(0);
+}
+
+/// An exit status in words.
+pub fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit status {code}"),
+        (None, Some(signal)) => format!("signal {signal}{}", signal_name(signal)),
+        _ => "an unknown end".into(),
+    }
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        4 => " (SIGILL)",
+        6 => " (SIGABRT)",
+        7 => " (SIGBUS)",
+        8 => " (SIGFPE)",
+        9 => " (SIGKILL)",
+        11 => " (SIGSEGV)",
+        13 => " (SIGPIPE)",
+        15 => " (SIGTERM)",
+        _ => "",
+    }
+}
+
+/// The pipe of messages, the pipe of what the program prints, and the process.
+fn start(launch: &Launch<'_>, job_file: &Path) -> Result<(PipeReader, PipeReader, Child)> {
+    let (reader, writer) = std::io::pipe().context(|| "cannot make a pipe".into())?;
+    let (printed, log) = std::io::pipe().context(|| "cannot make a pipe".into())?;
+    let log_too = log.try_clone().context(|| "cannot duplicate a descriptor".into())?;
+    let mut command = Command::new(&launch.target.executable);
+    environment(&mut command, launch.target, launch.runtime);
+    match launch.target.entry {
+        Entry::Libtest => {
+            command.arg(launch.test.unwrap_or_default()).args(["--exact", "--nocapture", "--test-threads=1"]);
+            if launch.ignored {
+                command.arg("--include-ignored");
+            }
+        }
+        Entry::Main => {
+            command.args(launch.args);
+        }
+    }
+    command.env(JOB_VAR, job_file).stdin(writer).stdout(log).stderr(log_too);
+    let child =
+        command.spawn().context(|| format!("cannot start `{}`", launch.target.executable.display()))?;
+    Ok((reader, printed, child))
+}
+
+/// Lines of the pipe, read elsewhere so that waiting for them can end.
+fn listen(reader: PipeReader) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut reader = BufReader::new(reader);
+        let mut line = Vec::new();
+        // A line without its end is what a worker was saying when it died.
+        while matches!(reader.read_until(b'\n', &mut line), Ok(n) if n > 0) && line.ends_with(b"\n") {
+            if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                return;
+            }
+            line.clear();
+        }
+    });
+    receiver
+}
+
+/// Takes messages until the worker is done, has ended or must be killed; says why it must.
+fn follow(
+    launch: &Launch<'_>,
+    child: &mut Child,
+    messages: &Receiver<String>,
+    report: &mut Report,
+    progress: &mut impl FnMut(&Stats),
+) -> Option<String> {
+    let silence = Duration::from_millis(launch.job.hang_ms) + launch.grace;
+    let budget = launch.job.budget_ms;
+    let limit = (budget > 0).then(|| Duration::from_millis(budget) + silence);
+    let start = Instant::now();
+    let mut heard = start;
+    loop {
+        match messages.recv_timeout(POLL) {
+            Ok(line) => {
+                heard = Instant::now();
+                if let Err(why) = take(&line, report) {
+                    return Some(why);
+                }
+                progress(&report.stats);
+                if matches!(report.end, End::Done(_)) {
+                    return None;
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(POLL),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if !matches!(child.try_wait(), Ok(None)) {
+            return None;
+        }
+        if let Some(limit) = limit
+            && start.elapsed() > limit
+        {
+            return Some(format!("it did not end within {} s", limit.as_secs()));
+        }
+        if limit.is_none() && heard.elapsed() > silence {
+            return Some(format!("it said nothing for {} s", silence.as_secs()));
+        }
+    }
+}
+
+fn drain(messages: &Receiver<String>, report: &mut Report) {
+    let start = Instant::now();
+    while let Some(left) = DRAIN.checked_sub(start.elapsed())
+        && !matches!(report.end, End::Done(_))
+        && let Ok(line) = messages.recv_timeout(left)
+    {
+        let _ = take(&line, report);
+    }
+}
+
+fn take(line: &str, report: &mut Report) -> std::result::Result<(), String> {
+    let message = serde_json::from_str(line).map_err(|error| {
+        let shown: String = line.chars().take(80).collect();
+        format!("it broke the protocol: {error} in `{}`", shown.trim_end())
+    })?;
+    match message {
+        Message::Progress(stats) => report.stats = stats,
+        Message::Failure(failure) => report.failures.push(*failure),
+        Message::Trace { .. } => {}
+        Message::Done { stats, reason } => {
+            report.stats = stats;
+            report.end = End::Done(reason);
+        }
+    }
+    Ok(())
+}
+
+/// The end of what a program prints; a program that prints without end costs nothing.
+struct Log {
+    kept: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+impl Log {
+    fn keep(mut from: PipeReader) -> Self {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let shared = kept.clone();
+        let reader = std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(n @ 1..) = from.read(&mut chunk) {
+                let mut kept = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.extend_from_slice(&chunk[..n]);
+                let extra = kept.len().saturating_sub(LOG_TAIL);
+                kept.drain(..extra);
+            }
+        });
+        Log { kept, reader }
+    }
+
+    /// Waits a moment for the pipe to close; a process that left the group may hold it open for ever.
+    fn tail(&self) -> String {
+        let start = Instant::now();
+        while !self.reader.is_finished() && start.elapsed() < DRAIN {
+            std::thread::sleep(POLL);
+        }
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&kept).trim().to_owned()
+    }
+}

@@ -1,0 +1,241 @@
+//! Building and running real packages with the real runtime.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use support::{Ran, raddle, ran};
+
+/// A copy of a package of testdata, so that nothing is built inside the source tree.
+struct Package {
+    dir: tempfile::TempDir,
+}
+
+impl Package {
+    fn new(name: &str) -> Self {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name);
+        let dir = tempfile::tempdir().unwrap();
+        assert!(Command::new("cp").arg("-r").arg(from.join(".")).arg(dir.path()).status().unwrap().success());
+        Package { dir }
+    }
+
+    fn test(&self, args: &[&str]) -> Ran {
+        self.test_with(args, &[])
+    }
+
+    fn test_with(&self, args: &[&str], env: &[(&str, &Path)]) -> Ran {
+        let mut command = raddle();
+        command.args(["raddle", "test", "--format", "json", "--offline"]).args(args);
+        // As a user would call it, not as the test of this crate was called.
+        for name in ["CARGO", "RUSTC", "RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_ENCODED_RUSTFLAGS"] {
+            command.env_remove(name);
+        }
+        ran(command.envs(env.iter().copied()).current_dir(self.dir.path()).output().unwrap())
+    }
+
+    fn build_dir(&self) -> PathBuf {
+        let mut dirs =
+            std::fs::read_dir(self.dir.path().join("target/raddle")).unwrap().map(|e| e.unwrap().path());
+        let is_build = |d: &PathBuf| d.file_name().unwrap().to_str().unwrap().starts_with("build-");
+        dirs.find(is_build).unwrap().join("x86_64-unknown-linux-gnu/debug/deps")
+    }
+}
+
+fn message(ran: &Ran) -> String {
+    ran.named("error")[0]["message"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_package_that_does_not_compile_is_shown_in_the_compilers_words() {
+    let ran = Package::new("broken").test(&[]);
+    assert_eq!(ran.code, 2);
+    let error = &ran.named("error")[0];
+    assert!(error["details"].as_str().unwrap().contains("mismatched types"), "{error}");
+    assert!(ran.stderr.contains("mismatched types"));
+    assert_eq!(ran.events().pop().unwrap()["exit_code"], 2);
+}
+
+#[test]
+fn a_manifest_that_is_not_there_is_named() {
+    let ran = Package::new("empty").test(&["--manifest-path", "nowhere/Cargo.toml"]);
+    assert_eq!(ran.code, 2);
+    assert!(message(&ran).contains("nowhere/Cargo.toml"));
+}
+
+#[test]
+fn a_directory_without_a_package_is_named() {
+    let package = Package::new("empty");
+    std::fs::remove_file(package.dir.path().join("Cargo.toml")).unwrap();
+    let ran = package.test(&[]);
+    assert_eq!(ran.code, 2);
+    assert!(message(&ran).contains("no Cargo.toml in"));
+}
+
+#[test]
+fn a_target_name_that_is_not_there_is_cargos_to_explain() {
+    let ran = Package::new("empty").test(&["--test", "nothing"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.named("error")[0]["details"].as_str().unwrap().contains("no test target named `nothing`"));
+}
+
+#[test]
+fn another_target_triple_is_refused() {
+    let ran = Package::new("empty").test(&["--target", "aarch64-unknown-linux-gnu"]);
+    assert_eq!(ran.code, 2);
+    assert!(message(&ran).contains("x86_64 Linux"));
+}
+
+#[test]
+fn a_compiler_that_does_not_know_the_flags_is_refused() {
+    let package = Package::new("empty");
+    let fake = package.dir.path().join("rustc");
+    std::fs::write(
+        &fake,
+        "#!/bin/sh\necho 'rustc 1.60.0'\necho 'host: x86_64-unknown-linux-gnu'\necho 'release: 1.60.0'\n",
+    )
+    .unwrap();
+    std::fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let output =
+        raddle().args(["test"]).env("RUSTC", &fake).current_dir(package.dir.path()).output().unwrap();
+    let ran = ran(output);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("it is rustc 1.60.0"), "{}", ran.stderr);
+}
+
+#[test]
+fn wrong_use_ends_with_2_and_a_script_gets_its_summary() {
+    let ran = Package::new("empty").test(&["--budget", "5"]);
+    assert_eq!(ran.code, 2);
+    assert!(message(&ran).contains("the unit is missing"));
+    assert_eq!(ran.events().pop().unwrap()["event"], "summary");
+}
+
+#[test]
+fn hunting_is_known_and_not_there_yet() {
+    let ran = ran(raddle().args(["raddle", "hunt", "--type", "Queue"]).output().unwrap());
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("not available yet in this version"));
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    assert_eq!(ran(raddle().arg("--help").output().unwrap()).code, 0);
+    assert_eq!(ran(raddle().args(["raddle", "--version"]).output().unwrap()).code, 0);
+}
+
+#[test]
+fn a_package_without_tests_is_not_a_pass() {
+    let ran = Package::new("empty").test(&[]);
+    assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.named("summary")[0]["tests"], 0);
+}
+
+#[test]
+fn every_kind_of_target_is_built_and_no_build_script_is_misled() {
+    let package = Package::new("mixed");
+    let ran = package.test(&["--schedules", "5"]);
+    let mut tests: Vec<String> =
+        ran.named("test").iter().map(|e| format!("{} {}", e["target"], e["test"]).replace('"', "")).collect();
+    tests.sort();
+    assert_eq!(
+        tests,
+        [
+            "mixed/lib/mixed tests::alone",
+            "mixed/lib/mixed tests::together",
+            "mixed/test/bare bare",
+            "mixed/test/outside from_outside"
+        ],
+        "{}{}",
+        ran.stdout,
+        ran.stderr
+    );
+    let with_feature =
+        package.test(&["--schedules", "5", "--lib", "--features", "loud", "--include-ignored"]);
+    assert_eq!(with_feature.named("test").len(), 4, "{}", with_feature.stdout);
+    let program = package.test(&["--schedules", "5", "--bin", "mixed", "--example", "show"]);
+    assert_eq!(program.named("test").len(), 2, "{}", program.stdout);
+}
+
+#[test]
+fn a_wrapper_that_the_user_has_set_still_sees_every_compilation() {
+    let package = Package::new("empty");
+    let wrapper = package.dir.path().join("wrapper");
+    std::fs::write(&wrapper, "#!/bin/sh\necho \"$@\" >> \"$(dirname \"$0\")/log\"\nexec \"$@\"\n").unwrap();
+    std::fs::set_permissions(&wrapper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let ran = package.test_with(&[], &[("RUSTC_WRAPPER", &wrapper)]);
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    let log = support::read(&package.dir.path().join("log"));
+    let line = log.lines().find(|l| l.contains("--crate-name empty")).unwrap();
+    assert!(line.contains("-Zsanitizer=thread"), "{line}");
+}
+
+#[test]
+fn intermediate_files_stay_away_from_the_users_own() {
+    let package = Package::new("empty");
+    let theirs = package.dir.path().join("theirs");
+    package.test_with(&[], &[("CARGO_BUILD_BUILD_DIR", &theirs)]);
+    assert!(!theirs.exists() && package.build_dir().exists());
+}
+
+#[test]
+fn the_runtime_is_the_first_library_of_every_executable() {
+    let package = Package::new("mixed");
+    package.test(&["--schedules", "5"]);
+    let mut seen = 0;
+    for entry in std::fs::read_dir(package.build_dir()).unwrap() {
+        let file = entry.unwrap().path();
+        let name = file.file_name().unwrap().to_str().unwrap().to_owned();
+        if name.contains('.') || !["mixed-", "bare-", "outside-"].iter().any(|p| name.starts_with(p)) {
+            continue;
+        }
+        let dynamic = Command::new("readelf").arg("-d").arg(&file).output().unwrap();
+        let text = String::from_utf8(dynamic.stdout).unwrap();
+        let first = text.lines().find(|l| l.contains("(NEEDED)")).unwrap();
+        assert!(first.contains("[libraddle_rt.so]"), "{name}: {first}");
+        seen += 1;
+    }
+    assert!(seen >= 3);
+}
+
+#[test]
+fn a_lost_update_is_found_written_down_and_repeated() {
+    let package = Package::new("mixed");
+    let ran = package.test(&["--lib", "together", "--every-access"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let finding = &ran.named("finding")[0];
+    assert_eq!(finding["kind"], "panic");
+    let file = finding["file"].as_str().unwrap();
+    let replay = |format: &str| {
+        // From elsewhere: the file knows where its package is.
+        let output =
+            raddle().args(["replay", file, "--offline", "--format", format]).current_dir("/").output();
+        support::ran(output.unwrap())
+    };
+    let json = replay("json");
+    assert_eq!(
+        (json.code, &json.named("replay")[0]["verdict"]),
+        (1, &"reproduced".into()),
+        "{}",
+        json.stderr
+    );
+    let human = replay("human");
+    assert!(human.stdout.contains("self.n.store(n + 1, Ordering::S"), "{}", human.stdout);
+    let source = package.dir.path().join("src/lib.rs");
+    std::fs::write(&source, support::read(&source).replace("n + 1", "1 + n")).unwrap();
+    let changed = replay("json");
+    assert_eq!(changed.code, 2);
+    assert!(message(&changed).contains("another build of mixed"), "{}", changed.stdout);
+}
+
+#[test]
+fn one_seed_gives_one_finding_whatever_the_directory() {
+    let found = || {
+        let package = Package::new("mixed");
+        let ran = package.test(&["--lib", "together", "--every-access", "--seed", "3"]);
+        let file = ran.named("finding")[0]["file"].as_str().unwrap().to_owned();
+        let finding: serde_json::Value = serde_json::from_str(&support::read(Path::new(&file))).unwrap();
+        let name = Path::new(&file).file_name().unwrap().to_owned();
+        (name, finding["failure"].clone(), finding["job"].clone())
+    };
+    assert_eq!(found(), found());
+}

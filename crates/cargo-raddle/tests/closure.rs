@@ -1,0 +1,110 @@
+//! `cargo raddle test` on tests that check closures.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+struct Ran {
+    code: i32,
+    events: Vec<Value>,
+}
+
+fn manifest() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/closure/Cargo.toml")
+}
+
+fn raddle(args: &[&str]) -> Ran {
+    let out = Command::new(env!("CARGO_BIN_EXE_cargo-raddle")).args(args).output().unwrap();
+    let text = String::from_utf8(out.stdout).unwrap();
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(!events.is_empty(), "{}", String::from_utf8_lossy(&out.stderr));
+    Ran { code: out.status.code().unwrap(), events }
+}
+
+fn test(target: &str, more: &[&str]) -> Ran {
+    let manifest = manifest();
+    let mut args = vec!["test", "--format", "json", "--manifest-path", manifest.to_str().unwrap()];
+    args.extend(["--test", target, "--jobs", "1"]);
+    args.extend(more);
+    raddle(&args)
+}
+
+impl Ran {
+    /// A field of each event of a kind, by test.
+    fn by_test(&self, event: &str, field: &str) -> BTreeMap<String, String> {
+        let events = self.events.iter().filter(|e| e["event"] == event);
+        let text = |v: &Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
+        events.map(|e| (text(&e["test"]), text(&e[field]))).collect()
+    }
+}
+
+fn expected(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+}
+
+#[test]
+fn correct_checks_pass() {
+    let ran = test("correct", &[]);
+    let statuses = ran.by_test("test", "status");
+    assert!(statuses.len() == 9 && statuses.values().all(|s| s == "ok"), "{statuses:?}");
+    assert_eq!(ran.code, 0);
+}
+
+#[test]
+fn broken_checks_are_findings_of_their_kind_that_replay() {
+    let ran = test("broken", &[]);
+    let kinds = expected(&[
+        ("a_failure_after_checks_that_pass", "panic"),
+        ("crash", "crash"),
+        ("deadlock", "deadlock"),
+        ("exit", "crash"),
+        ("livelock", "livelock"),
+        ("lost_update", "panic"),
+        ("panic_in_a_thread", "panic"),
+        ("the_third_check_fails", "panic"),
+    ]);
+    assert_eq!(ran.by_test("finding", "kind"), kinds);
+    assert_eq!(ran.code, 1);
+    let files = ran.by_test("finding", "file");
+    for test in ["lost_update", "the_third_check_fails"] {
+        let again = raddle(&["replay", "--format", "json", &files[test]]);
+        assert_eq!(again.by_test("replay", "verdict").values().next().unwrap(), "reproduced", "{test}");
+        assert_eq!(again.code, 1);
+    }
+}
+
+#[test]
+fn checks_that_test_nothing_do_not_pass() {
+    let ran = test("untested", &[]);
+    let statuses = expected(&[
+        ("a_check_inside_a_check", "failed"),
+        ("no_such_strategy", "error"),
+        ("no_threads", "no-steps"),
+    ]);
+    assert_eq!(ran.by_test("test", "status"), statuses);
+    assert_eq!(ran.code, 1);
+    assert_eq!(test("untested", &["no_threads"]).code, 3);
+    assert_eq!(test("untested", &["no_such_strategy"]).code, 2);
+}
+
+#[test]
+fn the_command_line_wins_over_what_a_check_wants() {
+    let executions = |more: &[&str]| {
+        let mut args = vec!["--exact", "a_condition_variable_wakes_its_waiter"];
+        args.extend(more);
+        let ran = test("correct", &args);
+        let test = ran.events.iter().find(|e| e["event"] == "test").unwrap();
+        test["stats"]["executions"].as_u64().unwrap()
+    };
+    assert_eq!(executions(&[]), 300);
+    assert_eq!(executions(&["--schedules", "7"]), 7);
+}
+
+#[test]
+fn exhaustive_search_visits_every_order_and_failures_leave_nothing_behind() {
+    for target in ["exhaustive", "leaks"] {
+        let ran = test(target, &[]);
+        assert_eq!(ran.code, 0, "{:?}", ran.events);
+    }
+}

@@ -1,0 +1,48 @@
+//! Exhaustive search visits what there is, and little more.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// An unnamed file, which carries what executions say to the test.
+fn channel() -> File {
+    let path = std::env::temp_dir().join(format!("raddle-closure-{}", std::process::id()));
+    let file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+    std::fs::remove_file(path).unwrap();
+    file
+}
+
+/// How often each order of the steps of two threads with `n` steps each is visited.
+fn orders(n: usize) -> (raddle::Report, BTreeMap<String, u32>) {
+    let mut file = channel();
+    let config = raddle::Config::new().strategy("dfs").schedules(1_000_000);
+    let report = raddle::explore(config, || {
+        let count = AtomicUsize::new(0);
+        let steps = || (0..n).map(|_| count.fetch_add(1, Ordering::SeqCst)).collect::<Vec<_>>();
+        let (a, _) = thread::scope(|s| {
+            let (a, b) = (s.spawn(steps), s.spawn(steps));
+            (a.join().unwrap(), b.join().unwrap())
+        });
+        let order: String = (0..2 * n).map(|i| if a.contains(&i) { 'a' } else { 'b' }).collect();
+        (&file).write_all(format!("{order}\n").as_bytes()).unwrap();
+    });
+    let mut text = String::new();
+    file.rewind().unwrap();
+    file.read_to_string(&mut text).unwrap();
+    let mut visits = BTreeMap::new();
+    for line in text.lines() {
+        *visits.entry(line.to_owned()).or_default() += 1;
+    }
+    (report, visits)
+}
+
+#[test]
+fn two_threads_with_five_steps_each_have_252_orders() {
+    let (report, visits) = orders(5);
+    let ratio = report.stats.executions as f64 / visits.len() as f64;
+    assert_eq!(report.stop, raddle::Stop::Exhausted);
+    assert_eq!(visits.len(), 252);
+    assert!(ratio <= 1.2, "{} executions for 252 orders", report.stats.executions);
+}
