@@ -1,0 +1,66 @@
+//! The programs under raddle, and what the hooks cost.
+
+mod tool {
+    pub use std::{sync, thread};
+}
+#[path = "../../programs.rs"]
+mod programs;
+
+use programs::{PROGRAMS, least, measure, processor_time};
+use std::collections::BTreeMap;
+
+/// Work for one thread: a tree, a sort and arithmetic, with about as many accesses as such code has.
+fn work() -> u64 {
+    let mut tree = BTreeMap::new();
+    let mut x = 1u64;
+    let mut list = Vec::new();
+    for i in 0..20_000u64 {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        tree.insert(x >> 40, i);
+        list.push(x);
+    }
+    list.sort_unstable();
+    tree.values().zip(&list).fold(0, |sum, (a, b)| sum ^ a.wrapping_mul(*b))
+}
+
+const ROUNDS: u32 = 20;
+
+fn main() {
+    match std::env::args().nth(2).as_deref() {
+        None => programs(),
+        Some("outside") => {
+            work();
+            let start = processor_time();
+            for _ in 0..ROUNDS {
+                std::hint::black_box(work());
+            }
+            println!("{}", (processor_time() - start) / f64::from(ROUNDS));
+        }
+        Some("inside") => {
+            // The first execution warms up; the last is measured against all.
+            let config = |n| raddle::Config::new().schedules(n).max_steps(u64::MAX);
+            let run = |n| {
+                let start = processor_time();
+                let report = raddle::explore(config(n), || {
+                    std::hint::black_box(work());
+                });
+                assert_eq!(report.stats.executions, n, "{report:?}");
+                processor_time() - start
+            };
+            let once = run(1);
+            println!("{}", (run(1 + u64::from(ROUNDS)) - once) / f64::from(ROUNDS));
+        }
+        Some(other) => panic!("unknown mode {other}"),
+    }
+}
+
+fn programs() {
+    let least = least();
+    for program in PROGRAMS {
+        measure(program, least, |n| {
+            let report = raddle::explore(raddle::Config::new().schedules(n), program.run);
+            assert!(report.failures.is_empty(), "{}: {:?}", program.name, report.failures);
+            (report.stats.executions, report.stats.steps)
+        });
+    }
+}

@@ -1,0 +1,42 @@
+//! Measures raddle and prints tables.
+//!
+//! One subcommand per table, one file per table in `tables`. A table is printed as Markdown, or as JSON with
+//! `--format json`; the files in `bench/results` are such prints and name the command that made them.
+
+mod measure;
+mod tables;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Measure raddle.
+#[derive(Parser, Debug)]
+#[command(name = "bench-raddle", version)]
+struct Cli {
+    #[command(subcommand)]
+    table: Table,
+}
+
+#[derive(Subcommand, Debug)]
+enum Table {
+    /// Cost of the full pattern matcher
+    Matcher(tables::matcher::Args),
+    /// Executions per second beside shuttle and loom, and what the hooks cost
+    Peers(tables::peers::Args),
+}
+
+/// How a table is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+enum Format {
+    /// A Markdown table
+    #[default]
+    Markdown,
+    /// One JSON document
+    Json,
+}
+
+fn main() -> anyhow::Result<()> {
+    match Cli::parse().table {
+        Table::Matcher(args) => tables::matcher::run(&args),
+        Table::Peers(args) => tables::peers::run(&args),
+    }
+}

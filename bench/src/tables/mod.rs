@@ -1,0 +1,4 @@
+//! One module per table.
+
+pub mod matcher;
+pub mod peers;

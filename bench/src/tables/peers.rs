@@ -1,0 +1,274 @@
+//! Executions per second of raddle, shuttle and loom on the same programs in the same run, and what the hooks cost.
+//!
+//! Each tool has a program of its own in `bench/peers`, compiled from one source of the programs under test
+//! against the tool's own threads and locks. It runs each program for a least amount of processor time and prints
+//! one line of JSON per program. The time is that of the processor, children included, so that other load on the
+//! machine matters little. Tools take turns, and the median of the rounds counts.
+
+use crate::Format;
+use anyhow::{Context, bail, ensure};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TOOLS: [&str; 3] = ["raddle", "shuttle", "loom"];
+
+/// Options of the table.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Less time per program, and one round
+    #[arg(long)]
+    quick: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// What a peer prints about a program.
+#[derive(Clone, Debug, Deserialize)]
+struct Line {
+    program: String,
+    operations: u64,
+    executions: u64,
+    steps: u64,
+    seconds: f64,
+}
+
+/// One program.
+#[derive(Debug, Serialize)]
+struct Row {
+    program: String,
+    /// Operations on shared objects in the program's text, per execution.
+    operations: u64,
+    /// Executions per second of each tool, in the order of [`TOOLS`].
+    rates: [f64; 3],
+    /// Steps per execution that raddle counted.
+    raddle_steps: f64,
+    /// Steps per second of raddle.
+    raddle_steps_per_second: f64,
+    over_shuttle: f64,
+    over_loom: f64,
+}
+
+/// The whole table.
+#[derive(Debug, Serialize)]
+struct Table {
+    command: String,
+    versions: Vec<String>,
+    rounds: usize,
+    seconds_per_program: f64,
+    rows: Vec<Row>,
+    geometric_mean_over_shuttle: f64,
+    geometric_mean_over_loom: f64,
+    /// Schedules per second of `cargo raddle test` on one test of two threads with five steps each.
+    program_mode: f64,
+    /// Processor time of single-threaded work with hooks and outside any execution, by that of a plain build.
+    slowdown_outside: f64,
+    /// The same as thread 0 of an execution.
+    slowdown_inside: f64,
+}
+
+/// Measures and prints.
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let (seconds, rounds) = if args.quick { (0.3, 1) } else { (2.0, 3) };
+    let peers = Peers::build()?;
+    let mut all: [Vec<Vec<Line>>; 3] = Default::default();
+    for _ in 0..rounds {
+        for (tool, rounds) in TOOLS.iter().zip(&mut all) {
+            rounds.push(peers.programs(tool, seconds)?);
+        }
+    }
+    let rows = rows(&all)?;
+    let plain = median((0..rounds).map(|_| peers.work(&peers.plain, "outside")).collect::<Result<_, _>>()?);
+    let hooked = median((0..rounds).map(|_| peers.work(&peers.raddle, "outside")).collect::<Result<_, _>>()?);
+    let inside = median((0..rounds).map(|_| peers.work(&peers.raddle, "inside")).collect::<Result<_, _>>()?);
+    let table = Table {
+        command: format!("cargo bench-raddle peers{}", if args.quick { " --quick" } else { "" }),
+        versions: peers.versions()?,
+        rounds,
+        seconds_per_program: seconds,
+        geometric_mean_over_shuttle: geometric_mean(rows.iter().map(|r| r.over_shuttle)),
+        geometric_mean_over_loom: geometric_mean(rows.iter().map(|r| r.over_loom)),
+        rows,
+        program_mode: peers.program_mode(if args.quick { 2_000 } else { 20_000 })?,
+        slowdown_outside: hooked / plain,
+        slowdown_inside: inside / plain,
+    };
+    match args.format {
+        Format::Json => println!("{}", serde_json::to_string_pretty(&table)?),
+        Format::Markdown => print!("{}", markdown(&table)),
+    }
+    Ok(())
+}
+
+fn rows(all: &[Vec<Vec<Line>>; 3]) -> anyhow::Result<Vec<Row>> {
+    let count = all[0][0].len();
+    let same = all.iter().flatten().all(|round| round.len() == count);
+    ensure!(same, "the tools ran different numbers of programs");
+    let row = |i: usize| {
+        let rate =
+            |tool: usize| median(all[tool].iter().map(|r| r[i].executions as f64 / r[i].seconds).collect());
+        let rates = [rate(0), rate(1), rate(2)];
+        let first = &all[0][0][i];
+        let raddle_steps = first.steps as f64 / first.executions as f64;
+        Row {
+            program: first.program.clone(),
+            operations: first.operations,
+            rates,
+            raddle_steps,
+            raddle_steps_per_second: raddle_steps * rates[0],
+            over_shuttle: rates[0] / rates[1],
+            over_loom: rates[0] / rates[2],
+        }
+    };
+    Ok((0..count).map(row).collect())
+}
+
+/// The programs, built.
+struct Peers {
+    dir: PathBuf,
+    raddle: PathBuf,
+    plain: PathBuf,
+}
+
+impl Peers {
+    fn build() -> anyhow::Result<Self> {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
+        for tool in TOOLS {
+            let mut cargo = Command::new("cargo");
+            // The plain build of raddle's program differs from the other in the hooks alone.
+            let profile: &[&str] =
+                if tool == "raddle" { &["--config", "profile.dev.opt-level=3"] } else { &["--release"] };
+            cargo.arg("build").args(profile).args(["--quiet", "--locked", "--manifest-path"]);
+            output(cargo.arg(dir.join(tool).join("Cargo.toml")))?;
+        }
+        let manifest = dir.join("raddle/Cargo.toml");
+        let mut build = raddle();
+        build.args(["build", "--bin", "peer-raddle", "--opt-level", "3", "--manifest-path"]).arg(&manifest);
+        let path = output(&mut build)?;
+        let raddle = PathBuf::from(path.lines().next().context("cargo raddle build printed no path")?);
+        let plain = dir.join("raddle/target/debug/peer-raddle");
+        Ok(Peers { dir, raddle, plain })
+    }
+
+    fn executable(&self, tool: &str) -> PathBuf {
+        match tool {
+            "raddle" => self.raddle.clone(),
+            _ => self.dir.join(tool).join("target/release").join(format!("peer-{tool}")),
+        }
+    }
+
+    fn programs(&self, tool: &str, seconds: f64) -> anyhow::Result<Vec<Line>> {
+        let text = output(Command::new(self.executable(tool)).arg(seconds.to_string()))?;
+        let lines = text.lines().filter(|l| l.starts_with('{'));
+        lines.map(|l| serde_json::from_str(l).with_context(|| format!("{tool} printed `{l}`"))).collect()
+    }
+
+    fn work(&self, executable: &Path, how: &str) -> anyhow::Result<f64> {
+        let text = output(Command::new(executable).args(["0", how]))?;
+        text.trim().parse().with_context(|| format!("no number: `{text}`"))
+    }
+
+    /// Schedules per second that the worker itself reports.
+    fn program_mode(&self, schedules: u64) -> anyhow::Result<f64> {
+        let mut test = raddle();
+        test.args(["test", "--test", "program", "--jobs", "1", "--opt-level", "3", "--format", "json"]);
+        test.args(["--budget", "0", "--schedules", &schedules.to_string(), "--manifest-path"]);
+        let text = output(test.arg(self.dir.join("raddle/Cargo.toml")))?;
+        for line in text.lines() {
+            let event: serde_json::Value = serde_json::from_str(line)?;
+            if event["event"] == "test" {
+                let stats = &event["stats"];
+                let executions = stats["executions"].as_f64().context("executions")?;
+                return Ok(executions * 1000.0 / stats["elapsed_ms"].as_f64().context("elapsed_ms")?);
+            }
+        }
+        bail!("cargo raddle test ran no test")
+    }
+
+    /// The peers' versions, from their lock files, and the compiler's.
+    fn versions(&self) -> anyhow::Result<Vec<String>> {
+        let mut versions = vec![output(Command::new("rustc").arg("-V"))?.trim().to_owned()];
+        for tool in &TOOLS[1..] {
+            let lock = std::fs::read_to_string(self.dir.join(tool).join("Cargo.lock"))?;
+            let mut lines = lock.lines().skip_while(|l| *l != format!("name = \"{tool}\"")).skip(1);
+            let version =
+                lines.next().and_then(|l| l.split('"').nth(1)).context("no version in Cargo.lock")?;
+            versions.push(format!("{tool} {version}"));
+        }
+        Ok(versions)
+    }
+}
+
+/// `cargo raddle` of this checkout.
+fn raddle() -> Command {
+    let mut command = Command::new("cargo");
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
+    command
+        .args(["run", "--release", "--quiet", "--package", "cargo-raddle", "--manifest-path"])
+        .arg(manifest);
+    command.arg("--");
+    command
+}
+
+fn output(command: &mut Command) -> anyhow::Result<String> {
+    let shown = format!("{command:?}");
+    let out = command.output().with_context(|| format!("cannot start {shown}"))?;
+    if !out.status.success() {
+        bail!("{shown} failed with {}:\n{}", out.status, String::from_utf8_lossy(&out.stderr));
+    }
+    Ok(String::from_utf8(out.stdout)?)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
+    let logs: Vec<f64> = values.map(f64::ln).collect();
+    (logs.iter().sum::<f64>() / logs.len() as f64).exp()
+}
+
+fn markdown(table: &Table) -> String {
+    let mut text = format!(
+        "# raddle beside shuttle and loom\n\n\
+         Generated by `{}`; do not edit. {}. Median of {} round(s) of at least {} s of processor time per program and \
+         tool, one core. \
+         raddle in closure mode with the strategy `random`, shuttle with its random scheduler, loom as far as its \
+         exhaustive search comes.\n\n\
+         | program | operations | raddle exec/s | shuttle exec/s | loom exec/s | raddle steps/exec | raddle steps/s | \
+         over shuttle | over loom |\n\
+         | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n",
+        table.command,
+        table.versions.join(", "),
+        table.rounds,
+        table.seconds_per_program
+    );
+    for r in &table.rows {
+        text += &format!(
+            "| {} | {} | {:.0} | {:.0} | {:.0} | {:.1} | {:.0} | {:.2} | {:.2} |\n",
+            r.program,
+            r.operations,
+            r.rates[0],
+            r.rates[1],
+            r.rates[2],
+            r.raddle_steps,
+            r.raddle_steps_per_second,
+            r.over_shuttle,
+            r.over_loom
+        );
+    }
+    text += &format!(
+        "| geometric mean | | | | | | | {:.2} | {:.2} |\n\n",
+        table.geometric_mean_over_shuttle, table.geometric_mean_over_loom
+    );
+    text += &format!(
+        "| beside that | |\n| --- | --: |\n\
+         | program mode, 2 threads x 5 fetch_add, schedules per second | {:.0} |\n\
+         | slow-down of code with hooks outside any execution | {:.2} |\n\
+         | slow-down of code with hooks in an execution with one thread | {:.2} |\n",
+        table.program_mode, table.slowdown_outside, table.slowdown_inside
+    );
+    text
+}
