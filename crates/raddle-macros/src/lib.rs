@@ -19,7 +19,8 @@ const TIMES: [(&str, &str); 2] = [("budget_ms", "budget"), ("hang_ms", "hang")];
 /// ```
 ///
 /// The settings are `seed`, `schedules`, `strategy`, `every_access`, `max_steps`, `memory_mb`, `max_failures`,
-/// `budget_ms` and `hang_ms`, as in `raddle::Config`. Other attributes (`#[ignore]`, `#[should_panic]`) stay.
+/// `budget_ms` and `hang_ms`, as in `raddle::Config`. Other attributes, such as `#[ignore]`, stay; a failure is a
+/// finding even under `#[should_panic]`: use `raddle::explore` where one is expected.
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, function: TokenStream) -> TokenStream {
     let config = match config(arguments) {
