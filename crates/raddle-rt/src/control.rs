@@ -11,7 +11,7 @@ use crate::fiber::State;
 use crate::heap;
 use crate::messages;
 use crate::real::real;
-use crate::runtime::{self, Host, Inside, Mode, PATIENCE, Runtime, rt};
+use crate::runtime::{self, Host, Inside, Mode, Runtime, rt};
 use crate::signals;
 use crate::store::{End, Store};
 use raddle_core::protocol::{Entry, Failure, Message, Stop};
@@ -270,9 +270,8 @@ fn serve() {
             r.mode = if store.replay.is_some() { Mode::Replay } else { Mode::Search };
             r.replay_at = store.prelude.2;
             r.note_company();
-            let replays = r.mode == Mode::Replay;
-            let f = r.me();
-            f.raw_limit = if replays { 0 } else { f.raw + PATIENCE };
+            let mode = r.mode;
+            r.me().renew_patience(mode);
             return;
         }
         let fate = wait_for(pid, store);

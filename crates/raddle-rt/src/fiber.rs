@@ -1,6 +1,7 @@
 //! A thread of the program under test.
 
 use crate::image::Image;
+use crate::runtime::{Mode, PATIENCE};
 use crate::stack::Stack;
 use crate::tls::Block;
 use libc::c_void;
@@ -242,6 +243,12 @@ impl Fiber {
         // SAFETY: as in `chain`.
         let pc = unsafe { (slot as *const usize).read_volatile() };
         Some((pc, slot + 8))
+    }
+
+    /// Lets it run unobserved for a while; in a replay every raw event is looked at.
+    #[inline]
+    pub fn renew_patience(&mut self, mode: Mode) {
+        self.raw_limit = if mode == Mode::Replay { 0 } else { self.raw + PATIENCE };
     }
 
     /// Where it stands, in the terms of a schedule.

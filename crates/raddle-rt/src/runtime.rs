@@ -686,9 +686,9 @@ pub fn dispatch() {
         transfer(next);
     }
     let r = rt();
-    let patience = if r.mode == Mode::Replay { 0 } else { PATIENCE };
+    let mode = r.mode;
     let f = r.me();
-    f.raw_limit = if patience == 0 { 0 } else { f.raw + patience };
+    f.renew_patience(mode);
     f.state = State::Unsettled;
 }
 

@@ -2,7 +2,7 @@
 
 use crate::arch;
 use crate::fiber::{Fiber, Start, State, Wait, WaitKind, Woken};
-use crate::runtime::{self, Inside, Mode, PATIENCE, Runtime, join_key, rt};
+use crate::runtime::{self, Inside, Runtime, join_key, rt};
 use libc::c_void;
 use raddle_core::{Event, Op, SiteId, ThreadId};
 
@@ -108,7 +108,7 @@ impl Runtime {
         f.stack = Some(stack);
         f.block = Some(block);
         f.start = Some((start, arg));
-        f.raw_limit = if self.mode == Mode::Replay { 0 } else { PATIENCE };
+        f.renew_patience(self.mode);
         if let Some(parent) = self.fibers.get_mut(self.current) {
             f.clock.extend_from_slice(&parent.clock);
             parent.clock[self.current] += 1;

@@ -239,21 +239,6 @@ fn note(p: &Pending, old: u128, read: bool, written: Option<u128>) {
     }
 }
 
-/// Entry points: the return address goes into the register of the argument after the ABI's last.
-macro_rules! entry {
-    ($($reg:literal $name:ident $to:ident;)*) => { $(
-        /// Hook of the ThreadSanitizer ABI, in place of an atomic operation.
-        ///
-        /// # Safety
-        /// Called by instrumented code with a valid address.
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name() {
-            naked_asm!(concat!("mov ", $reg, ", [rsp]"), "jmp {}", sym $to)
-        }
-    )* };
-}
-
 macro_rules! atomics {
     ($bits:literal $int:ident $atomic:ident $size:literal
      $load:ident $store:ident $exchange:ident $cas:ident $strong:ident $weak:ident

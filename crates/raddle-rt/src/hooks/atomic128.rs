@@ -82,21 +82,6 @@ macro_rules! modifying {
     )* };
 }
 
-/// Entry points: the return address goes into the register of the argument after the ABI's last.
-macro_rules! entry {
-    ($($reg:literal $name:ident $to:ident;)*) => { $(
-        /// Hook of the ThreadSanitizer ABI, in place of an atomic operation of 16 bytes.
-        ///
-        /// # Safety
-        /// Called by instrumented code with a valid address.
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name() {
-            naked_asm!(concat!("mov ", $reg, ", [rsp]"), "jmp {}", sym $to)
-        }
-    )* };
-}
-
 entry! { "rdx" __tsan_atomic128_load load; "r8" __tsan_atomic128_store store; }
 
 modifying! {

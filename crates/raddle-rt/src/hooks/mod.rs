@@ -5,6 +5,21 @@
 //! itself. The return address identifies the instruction, so the entry points are written in assembly and
 //! jump to ordinary functions with the return address as an extra argument.
 
+/// Entry points: the return address goes into the register of the argument after the ABI's last.
+macro_rules! entry {
+    ($($reg:literal $name:ident $to:ident;)*) => { $(
+        /// Hook of the ThreadSanitizer ABI, in place of an atomic operation.
+        ///
+        /// # Safety
+        /// Called by instrumented code with a valid address.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            naked_asm!(concat!("mov ", $reg, ", [rsp]"), "jmp {}", sym $to)
+        }
+    )* };
+}
+
 pub mod atomic;
 pub mod atomic128;
 pub mod calls;
