@@ -67,6 +67,8 @@ fn cargo(root: &Path, target: &Path, extra: &[&str]) -> Output {
     command.args(["--config", "profile.release.panic=\"abort\""]);
     // Executables name the library by this, whatever directory it lies in.
     command.args(["--", "-Clink-arg=-Wl,-soname,libraddle_rt.so"]);
+    // Every processor with FSGSBASE, which the runtime needs, has these instructions.
+    command.arg("-Ctarget-cpu=x86-64-v2");
     for name in NOT_INHERITED {
         command.env_remove(name);
     }

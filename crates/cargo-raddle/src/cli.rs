@@ -33,12 +33,8 @@ pub enum Command {
     },
     /// Repeat a finding and show how its threads interleaved
     Replay(ReplayArgs),
-    /// Generate tests for a type and search them (not available yet in this version)
-    Hunt {
-        /// Whatever a later version will understand.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-        rest: Vec<String>,
-    },
+    /// Generate tests for types that claim to be thread-safe, and search them for what no sequential use shows
+    Hunt(Box<HuntArgs>),
 }
 
 /// How results are shown.
@@ -155,7 +151,8 @@ pub struct SearchArgs {
     /// Decides everything that is drawn [default: what a check in the test says, or 0]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// random, pct[:DEPTH], round-robin[:STEPS], dfs[:PREEMPTIONS] [default: what a check in the test says, or random]
+    /// How schedules are chosen: auto, random, pct[:DEPTH], pos, hars, dfs[:PREEMPTIONS] and more; a wrong name lists all
+    /// [default: what a check in the test says, or auto]
     #[arg(long, value_name = "NAME", value_parser = parse_strategy)]
     pub strategy: Option<String>,
     /// Every memory access is a scheduling point, not only those known to matter
@@ -176,6 +173,123 @@ pub struct SearchArgs {
     /// How long a worker may overrun its own limits before it is killed
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = parse_duration)]
     pub grace: Duration,
+}
+
+/// `cargo raddle hunt`.
+#[derive(Args, Clone, Debug)]
+pub struct HuntArgs {
+    /// A crate of crates.io, with a version if it is not to be the newest: dashmap, dashmap@6.1.0 [default: the
+    /// package at hand]
+    #[arg(value_name = "CRATE[@VERSION]", conflicts_with_all = ["manifest_path", "package"])]
+    pub subject: Option<String>,
+    /// Only this type, by name or path: SegQueue, crossbeam_queue::SegQueue [default: all that qualify]
+    #[arg(long = "type", value_name = "TYPE")]
+    pub types: Vec<String>,
+    /// Show what could be hunted and what was left out, and stop
+    #[arg(long)]
+    pub list: bool,
+    /// How results are shown
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    pub format: Format,
+    /// Where findings go [default: raddle in the target directory]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Types hunted at the same time [default: number of cores]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub jobs: Option<u64>,
+    /// Show for each pair of methods how often it ran at the same time
+    #[arg(long)]
+    pub matrix: bool,
+    /// List so many memory-access patterns that have not occurred
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub open: usize,
+    /// Let the code under test use the network and all files
+    #[arg(long)]
+    pub no_sandbox: bool,
+    /// How the harness is built.
+    #[command(flatten)]
+    pub build: HuntBuildArgs,
+    /// How tests and schedules are searched.
+    #[command(flatten)]
+    pub search: HuntSearchArgs,
+    /// A harness that exists already, for tests of raddle itself: its descriptor
+    #[arg(long, hide = true, value_name = "FILE", requires = "executable")]
+    pub harness: Option<PathBuf>,
+    /// Its executable
+    #[arg(long, hide = true, value_name = "FILE", requires = "harness")]
+    pub executable: Option<PathBuf>,
+}
+
+/// How a harness is built.
+#[derive(Args, Clone, Default, Debug)]
+#[command(next_help_heading = "Build")]
+pub struct HuntBuildArgs {
+    /// Path to Cargo.toml
+    #[arg(long, value_name = "PATH")]
+    pub manifest_path: Option<PathBuf>,
+    /// Package of the workspace
+    #[arg(long, short, value_name = "PKG")]
+    pub package: Option<String>,
+    /// Features to switch on
+    #[arg(long, short = 'F', value_name = "FEATURES")]
+    pub features: Vec<String>,
+    /// Switch all features on
+    #[arg(long)]
+    pub all_features: bool,
+    /// Switch the default features off
+    #[arg(long)]
+    pub no_default_features: bool,
+    /// Optimisation level of the code under test
+    #[arg(long, value_name = "N", default_value = "2", value_parser = ["0", "1", "2", "3", "s", "z"])]
+    pub opt_level: String,
+    /// Without debug assertions, as in a release build
+    #[arg(long)]
+    pub no_debug_assertions: bool,
+    /// Without overflow checks, as in a release build
+    #[arg(long)]
+    pub no_overflow_checks: bool,
+    /// Do not use the network
+    #[arg(long)]
+    pub offline: bool,
+}
+
+/// How tests and schedules are searched.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct HuntSearchArgs {
+    /// Time per type at most: 500ms, 30s, 2m, 1h; 0 for no limit [default: 30s, or none with --schedules]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub budget: Option<Duration>,
+    /// Executions of generated tests per type at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub schedules: Option<u64>,
+    /// Decides everything that is drawn
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub seed: u64,
+    /// How tests are made: covcon, maptest, maptest-random, random
+    #[arg(long, value_name = "NAME", default_value = "covcon")]
+    pub generator: String,
+    /// How the schedules of a test are searched
+    #[arg(long, value_name = "NAME", default_value = "random", value_parser = parse_strategy)]
+    pub strategy: String,
+    /// Schedules per test
+    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u64).range(1..))]
+    pub per_test: u64,
+    /// Concurrent threads of a test
+    #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u64).range(2..=4))]
+    pub threads: u64,
+    /// Go on with a type until it has so many findings
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_findings: u64,
+    /// More steps than this in one execution are a livelock
+    #[arg(long, value_name = "N", default_value = "20000", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_steps: u64,
+    /// More memory than this in one execution is a crash
+    #[arg(long, value_name = "MB", default_value = "512", value_parser = clap::value_parser!(u64).range(1..))]
+    pub memory: u64,
+    /// Code outside our control that does not come back for so long is a time-out
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse_duration)]
+    pub hang: Duration,
 }
 
 /// `cargo raddle replay`.

@@ -5,6 +5,7 @@
 use crate::sources::Sources;
 use raddle_core::protocol::Failure;
 use raddle_core::{Access, Event, LockMode, Op, Site, ThreadId, Value, VarId};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// A column narrower than this says nothing.
@@ -26,8 +27,16 @@ pub struct Layout {
     pub full: bool,
 }
 
+/// What is to be said of some steps, by their numbers, instead of the usual.
+pub type Labels = BTreeMap<usize, String>;
+
 /// Renders the trace of a failure.
 pub fn render(failure: &Failure, sources: &mut Sources, layout: Layout) -> String {
+    render_labelled(failure, sources, layout, &Labels::new())
+}
+
+/// Renders the trace of a failure, with labels.
+pub fn render_labelled(failure: &Failure, sources: &mut Sources, layout: Layout, labels: &Labels) -> String {
     let events = &failure.trace.events;
     if events.is_empty() {
         return String::new();
@@ -37,7 +46,7 @@ pub fn render(failure: &Failure, sources: &mut Sources, layout: Layout) -> Strin
     threads.dedup();
     let digits = events.len().to_string().len();
     let width = (layout.width.saturating_sub(digits + 1) / threads.len()).saturating_sub(3).max(NARROWEST);
-    let mut page = Page { failure, sources, threads, width, digits, text: String::new() };
+    let mut page = Page { failure, sources, labels, threads, width, digits, text: String::new() };
     page.header();
     let items = if layout.full { (0..events.len()).map(Item::Step).collect() } else { fold(events) };
     let cut = if layout.full || items.len() <= HEAD + TAIL { None } else { Some(HEAD..items.len() - TAIL) };
@@ -60,7 +69,9 @@ pub fn render(failure: &Failure, sources: &mut Sources, layout: Layout) -> Strin
                 continue;
             }
         };
-        if !last.is_some_and(|last| last.thread == event.thread && page.same_line(&last, event)) {
+        if labels.contains_key(&i) {
+            page.apart(event.thread, last.map(|last| last.thread));
+        } else if !last.is_some_and(|last| last.thread == event.thread && page.same_line(&last, event)) {
             page.heading(event, last.map(|last| last.thread));
         }
         page.step(i, event);
@@ -120,6 +131,7 @@ pub fn thread_name(failure: &Failure, id: ThreadId) -> String {
 struct Page<'a> {
     failure: &'a Failure,
     sources: &'a mut Sources,
+    labels: &'a Labels,
     threads: Vec<ThreadId>,
     width: usize,
     digits: usize,
@@ -142,15 +154,20 @@ impl Page<'_> {
         a.site == b.site || line(a) == line(b)
     }
 
+    /// An empty line where another thread goes on.
+    fn apart(&mut self, thread: ThreadId, before: Option<ThreadId>) {
+        if before.is_some_and(|t| t != thread) {
+            self.cell("", thread, "");
+        }
+    }
+
     /// The source line of a step; the place first when the thread or the line changes.
     fn heading(&mut self, event: &Event, before: Option<ThreadId>) {
         let Some(site) = self.failure.symbols.sites.get(event.site.0 as usize) else { return };
         if site.file.is_empty() && site.function.is_empty() {
             return;
         }
-        if before.is_some_and(|t| t != event.thread) {
-            self.cell("", event.thread, "");
-        }
+        self.apart(event.thread, before);
         let place = self.sources.place(site);
         let function = function(site);
         let place =
@@ -162,10 +179,12 @@ impl Page<'_> {
     }
 
     fn step(&mut self, index: usize, event: &Event) {
-        let text = self.describe(&event.op);
+        let label = self.labels.get(&index);
+        let text = label.cloned().unwrap_or_else(|| self.describe(&event.op));
+        let margin = if label.is_some() { "" } else { "    " };
         let mut number = index.to_string();
         for (i, line) in wrap(&text, self.width - 6).iter().enumerate() {
-            let indent = if i == 0 { "    " } else { "      " };
+            let indent = format!("{margin}{}", if i == 0 { "" } else { "  " });
             self.cell(&number, event.thread, &format!("{indent}{line}"));
             number.clear();
         }
@@ -196,13 +215,13 @@ impl Page<'_> {
 
     fn describe(&self, op: &Op) -> String {
         match op {
-            Op::Read(a) => self.access("read", a, a.read),
-            Op::Write(a) => self.access("write", a, a.written),
-            Op::Rmw(a) => match (a.read, a.written) {
+            Op::Read(a) => self.access("read", a, a.read.get()),
+            Op::Write(a) => self.access("write", a, a.written.get()),
+            Op::Rmw(a) => match (a.read.get(), a.written.get()) {
                 (Some(from), Some(to)) => {
                     format!("update {}: {} -> {}", self.name(a.var), value(from), value(to))
                 }
-                _ => self.access("update", a, a.written),
+                _ => self.access("update", a, a.written.get()),
             },
             Op::Acquire { lock, mode } => format!("lock {}{}", self.name(*lock), shared(*mode)),
             Op::TryAcquire { lock, mode } => {

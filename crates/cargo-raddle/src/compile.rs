@@ -181,16 +181,7 @@ impl Workspace {
                 command.arg("--config").arg(format!("profile.{profile}.{setting}={value}"));
             }
         }
-        let me = std::env::current_exe().context(|| "cannot find this program's own file".into())?;
-        let user =
-            std::env::var_os("RUSTC_WRAPPER").or_else(|| std::env::var_os("CARGO_BUILD_RUSTC_WRAPPER"));
-        if let Some(next) = user.filter(|next| !next.is_empty()) {
-            command.env(wrapper::NEXT, next);
-        }
-        command.env("RUSTC_WRAPPER", me).env(wrapper::MODE, "1").env(wrapper::RUNTIME, runtime.file());
-        command.env("CARGO_INCREMENTAL", "0");
-        // Intermediate files must not get among the user's own, wherever those are configured to be.
-        command.env("CARGO_BUILD_BUILD_DIR", self.build_dir());
+        instrument(&mut command, runtime, &self.build_dir())?;
         if std::io::stderr().is_terminal() {
             command.args(["--color", "always"]);
         }
@@ -201,8 +192,7 @@ impl Workspace {
     /// One directory per set of flags: cargo does not know what the wrapper adds, and would reuse what other
     /// flags had built.
     fn build_dir(&self) -> PathBuf {
-        let flags = hash::short(wrapper::INSTRUMENT.join(" ").as_bytes());
-        self.default_out().join(format!("build-{}", &flags[..8]))
+        build_dir(&self.default_out())
     }
 
     fn artifact(&self, artifact: &cargo_metadata::Artifact, mode: Mode, built: &mut Built) -> Result<()> {
@@ -249,6 +239,26 @@ impl Workspace {
     }
 }
 
+/// Where instrumented builds go, below a directory of ours.
+pub fn build_dir(out: &Path) -> PathBuf {
+    let flags = hash::short(wrapper::INSTRUMENT.join(" ").as_bytes());
+    out.join(format!("build-{}", &flags[..8]))
+}
+
+/// Has a command of cargo build with the hooks.
+pub fn instrument(command: &mut Command, runtime: &Runtime, build_dir: &Path) -> Result<()> {
+    let me = std::env::current_exe().context(|| "cannot find this program's own file".into())?;
+    let user = std::env::var_os("RUSTC_WRAPPER").or_else(|| std::env::var_os("CARGO_BUILD_RUSTC_WRAPPER"));
+    if let Some(next) = user.filter(|next| !next.is_empty()) {
+        command.env(wrapper::NEXT, next);
+    }
+    command.env("RUSTC_WRAPPER", me).env(wrapper::MODE, "1").env(wrapper::RUNTIME, runtime.file());
+    command.env("CARGO_INCREMENTAL", "0");
+    // Intermediate files must not get among the user's own, wherever those are configured to be.
+    command.env("CARGO_BUILD_BUILD_DIR", build_dir);
+    Ok(())
+}
+
 /// An executable that was built elsewhere.
 pub fn foreign(executable: &Path, libtest: bool) -> Result<Target> {
     let executable = absolute(executable)?;
@@ -271,7 +281,7 @@ pub fn foreign(executable: &Path, libtest: bool) -> Result<Target> {
 }
 
 /// The manifest that cargo would use here.
-fn nearest_manifest() -> Result<PathBuf> {
+pub fn nearest_manifest() -> Result<PathBuf> {
     let here = std::env::current_dir().context(|| "there is no current directory".into())?;
     let found = here.ancestors().map(|dir| dir.join("Cargo.toml")).find(|file| file.is_file());
     found.ok_or(Error::NoPackage(here))
@@ -321,7 +331,7 @@ fn select(command: &mut Command, args: &BuildArgs, mode: Mode) {
 }
 
 /// What the test profile must be like; everything else stays as the user has it.
-fn profile(opt_level: &str) -> Vec<(&'static str, String)> {
+pub fn profile(opt_level: &str) -> Vec<(&'static str, String)> {
     let level =
         if opt_level.parse::<u8>().is_ok() { opt_level.to_owned() } else { format!("\"{opt_level}\"") };
     vec![

@@ -67,9 +67,14 @@ pub enum Error {
     /// The user stopped it.
     #[error("interrupted; what had been found by then stands")]
     Interrupted,
-    /// A part that a later version brings.
-    #[error("`{0}` is not available yet in this version")]
-    NotYet(&'static str),
+    /// The kernel cannot confine the code under test.
+    #[error(
+        "this kernel cannot keep the code under test away from your files (Landlock is missing or switched off; it needs Linux 5.13 or later); --no-sandbox hunts without that protection"
+    )]
+    NoSandbox,
+    /// What a hunt needs of a crate is not there; in words, with the next step.
+    #[error("{0}")]
+    Hunt(String),
 }
 
 impl Error {

@@ -14,6 +14,16 @@ const OUTPUT_LINES: usize = 20;
 
 /// The whole story.
 pub fn explain(failure: &Failure, sources: &mut Sources, layout: Layout) -> String {
+    let mut text = what(failure, sources);
+    let columns = columns::render(failure, sources, layout);
+    if !columns.is_empty() {
+        let _ = write!(text, "\n{columns}");
+    }
+    text + &printed(failure)
+}
+
+/// What happened, where, and what every thread was doing in the end.
+pub fn what(failure: &Failure, sources: &Sources) -> String {
     let mut text = headline(failure, sources);
     if !failure.backtrace.is_empty() {
         stack(&mut text, &failure.backtrace, sources);
@@ -23,10 +33,12 @@ pub fn explain(failure: &Failure, sources: &mut Sources, layout: Layout) -> Stri
             describe_thread(&mut text, failure, thread, sources);
         }
     }
-    let columns = columns::render(failure, sources, layout);
-    if !columns.is_empty() {
-        let _ = write!(text, "\n{columns}");
-    }
+    text
+}
+
+/// What the program printed, its end if it is long.
+pub fn printed(failure: &Failure) -> String {
+    let mut text = String::new();
     let output = failure.output.trim_end();
     if !output.is_empty() {
         let lines: Vec<&str> = output.lines().collect();

@@ -3,7 +3,7 @@
 //! Each module has one job. `compile` builds the code under test (through `wrapper`, which is this program
 //! again in the place of rustc), `discover` lists its tests, `supervise` runs each in a `worker` process and
 //! confirms what it finds, `finding` keeps it in a file, `replay` repeats it. `events` and `console` say so
-//! to scripts and to people.
+//! to scripts and to people. `hunt` makes tests for a type and does all that with them.
 #![forbid(unsafe_code)]
 
 mod build;
@@ -19,6 +19,7 @@ mod explain;
 mod finding;
 mod hash;
 mod host;
+mod hunt;
 mod interrupt;
 mod output;
 mod replay;
@@ -30,8 +31,8 @@ mod worker;
 mod wrapper;
 
 use clap::Parser;
-use cli::{Cli, Command, Format};
-use error::{Error, Result};
+use cli::{Cli, Command};
+use error::Result;
 use events::{Event, Summary};
 use exit::Exit;
 use output::Output;
@@ -43,6 +44,10 @@ fn main() -> ExitCode {
     if std::env::var_os(wrapper::MODE).is_some() {
         let error = wrapper::run(args.skip(1));
         eprintln!("error: cargo-raddle as compiler wrapper: {error}");
+        return ExitCode::from(u8::from(Exit::Failed));
+    }
+    if std::env::var_os(hunt::sandbox::MODE).is_some() {
+        eprintln!("raddle: {}", hunt::sandbox::run(args.skip(1)));
         return ExitCode::from(u8::from(Exit::Failed));
     }
     // Cargo passes the subcommand's own name first.
@@ -81,19 +86,19 @@ fn dispatch(cli: &Cli) -> Exit {
         Command::Test(args) => args.format,
         Command::Replay(args) => args.format,
         Command::Build { format, .. } => *format,
-        Command::Hunt { rest } => {
-            let rest: Vec<OsString> = rest.iter().map(OsString::from).collect();
-            if wants_json(&rest) { Format::Json } else { Format::Human }
-        }
+        Command::Hunt(args) => args.format,
     };
     interrupt::install();
+    if let Command::Hunt(args) = &cli.command {
+        return hunt::run(args);
+    }
     let mut output = Output::new(format);
     let mut summary = Summary::new();
     let result = match &cli.command {
         Command::Test(args) => test::run(args, &mut output, &mut summary),
         Command::Replay(args) => replay::run(args, &mut output, &mut summary),
         Command::Build { build, format } => build::run(build, *format, &output, &mut summary),
-        Command::Hunt { .. } => Err(Error::NotYet("cargo raddle hunt")),
+        Command::Hunt(_) => Ok(()),
     };
     finish(cli, result, &mut output, &mut summary)
 }

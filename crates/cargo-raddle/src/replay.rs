@@ -10,6 +10,7 @@ use crate::exit::Exit;
 use crate::explain::explain;
 use crate::finding::{Finding, Origin, Repeat};
 use crate::host;
+use crate::hunt::{self, Saved};
 use crate::output::Output;
 use crate::runtime::Runtime;
 use crate::sources::Sources;
@@ -24,6 +25,9 @@ use std::sync::Arc;
 /// Repeats a finding.
 pub fn run(args: &ReplayArgs, output: &mut Output, summary: &mut Summary) -> Result<()> {
     host::check_machine(None)?;
+    if Saved::is_one(&args.file) {
+        return hunt::replay::run(args, output, summary);
+    }
     let finding = Finding::load(&args.file)?;
     let place = Place::of(args, &finding)?;
     let build = build_args(args, &finding, &place);

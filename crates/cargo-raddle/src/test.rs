@@ -124,7 +124,7 @@ fn job(args: &SearchArgs) -> Job {
         entry: Entry::Libtest,
         message_fd: MESSAGE_FD,
         seed: args.seed.unwrap_or(0),
-        strategy: args.strategy.clone().unwrap_or_else(|| "random".to_owned()),
+        strategy: args.strategy.clone().unwrap_or_else(|| raddle_core::strategy::DEFAULT.to_owned()),
         schedules: args.schedules.unwrap_or(1_000),
         budget_ms: ms(args.budget),
         max_failures: args.max_failures.unwrap_or(1),
@@ -137,6 +137,7 @@ fn job(args: &SearchArgs) -> Job {
         traces: 0,
         check: 0,
         given: given(args),
+        request_fd: None,
     }
 }
 

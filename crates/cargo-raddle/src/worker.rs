@@ -180,7 +180,7 @@ fn start(launch: &Launch<'_>, job_file: &Path) -> Result<(PipeReader, PipeReader
 }
 
 /// Lines of the pipe, read elsewhere so that waiting for them can end.
-fn listen(reader: PipeReader) -> Receiver<String> {
+pub fn listen(reader: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         let mut reader = BufReader::new(reader);
@@ -266,13 +266,15 @@ fn take(line: &str, report: &mut Report) -> std::result::Result<(), String> {
 }
 
 /// The end of what a program prints; a program that prints without end costs nothing.
-struct Log {
+#[derive(Debug)]
+pub struct Log {
     kept: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
 }
 
 impl Log {
-    fn keep(mut from: PipeReader) -> Self {
+    /// Reads until the pipe is closed.
+    pub fn keep(mut from: PipeReader) -> Self {
         let kept = Arc::new(Mutex::new(Vec::new()));
         let shared = kept.clone();
         let reader = std::thread::spawn(move || {
@@ -288,7 +290,7 @@ impl Log {
     }
 
     /// Waits a moment for the pipe to close; a process that left the group may hold it open for ever.
-    fn tail(&self) -> String {
+    pub fn tail(&self) -> String {
         let start = Instant::now();
         while !self.reader.is_finished() && start.elapsed() < DRAIN {
             std::thread::sleep(POLL);

@@ -111,13 +111,6 @@ fn wrong_use_ends_with_2_and_a_script_gets_its_summary() {
 }
 
 #[test]
-fn hunting_is_known_and_not_there_yet() {
-    let ran = ran(raddle().args(["raddle", "hunt", "--type", "Queue"]).output().unwrap());
-    assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("not available yet in this version"));
-}
-
-#[test]
 fn help_and_version_are_no_errors() {
     assert_eq!(ran(raddle().arg("--help").output().unwrap()).code, 0);
     assert_eq!(ran(raddle().args(["raddle", "--version"]).output().unwrap()).code, 0);

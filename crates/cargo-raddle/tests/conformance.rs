@@ -12,10 +12,7 @@ use support::{Ran, raddle, ran};
 
 /// Tests whose result is wrong today: the package, the test, and the wrong result as `status` or
 /// `status: kind`. A test that is listed here and comes out right fails the suite: it has to leave the list.
-const KNOWN_GAPS: &[(&str, &str, &str)] = &[
-    // Not found by a random walk within 1,000 schedules. The first one takes it 6,755; PCT finds it in 9.
-    ("conformance-crates", "broken::panics_two_loads_believed_to_give_one_value", "ok"),
-];
+const KNOWN_GAPS: &[(&str, &str, &str)] = &[];
 
 /// Runs `cargo raddle test` on a package of `testdata/`. No limit depends on the clock but the one for hangs.
 fn test(package: &str, args: &[&str]) -> Ran {

@@ -4,7 +4,7 @@
 //! pending event offered to a strategy). A pending event differs only in that the values it will read and,
 //! for plain stores, write are not known yet.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A thread of one execution, numbered in order of creation; the thread that runs the test is 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
@@ -29,6 +29,56 @@ pub struct MethodId(pub u32);
 
 /// The bytes of an access of at most 16 bytes, as a little-endian number.
 pub type Value = u128;
+
+/// A value that may be unknown: an `Option<Value>`, also in its serialised form, in little space, because traces are
+/// long.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Content {
+    bytes: [u8; 16],
+    known: bool,
+}
+
+impl Content {
+    /// Not known.
+    pub const UNKNOWN: Content = Content { bytes: [0; 16], known: false };
+
+    /// Known.
+    #[inline]
+    pub fn of(value: Value) -> Self {
+        Content { bytes: value.to_le_bytes(), known: true }
+    }
+
+    /// The value, once known.
+    #[inline]
+    pub fn get(self) -> Option<Value> {
+        self.known.then(|| Value::from_le_bytes(self.bytes))
+    }
+}
+
+impl From<Option<Value>> for Content {
+    #[inline]
+    fn from(value: Option<Value>) -> Self {
+        value.map_or(Content::UNKNOWN, Content::of)
+    }
+}
+
+impl std::fmt::Debug for Content {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+impl Serialize for Content {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.get().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::<Value>::deserialize(deserializer).map(Content::from)
+    }
+}
 
 /// The memory ordering of an atomic access.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -66,9 +116,9 @@ pub struct Access {
     /// `None` for a plain, non-atomic access.
     pub ordering: Option<Ordering>,
     /// The value read, once known and at most 16 bytes.
-    pub read: Option<Value>,
+    pub read: Content,
     /// The value written, once known and at most 16 bytes.
-    pub written: Option<Value>,
+    pub written: Content,
 }
 
 /// What a step does. Only [`Op::Read`], [`Op::Write`] and [`Op::Rmw`] are data; everything else is
@@ -159,7 +209,7 @@ pub struct Event {
 impl Access {
     /// A plain access of unknown values.
     pub fn plain(var: VarId, size: u8) -> Self {
-        Access { var, size, ordering: None, read: None, written: None }
+        Access { var, size, ordering: None, read: Content::UNKNOWN, written: Content::UNKNOWN }
     }
 }
 
@@ -222,5 +272,24 @@ impl Event {
                 | Op::Acquire { mode: LockMode::Shared, .. }
                 | Op::Release { mode: LockMode::Shared, .. }
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_content_reads_and_writes_like_an_option() {
+        for value in [None, Some(0), Some(7), Some(u128::MAX)] {
+            let text = serde_json::to_string(&Content::from(value)).unwrap();
+            assert_eq!(text, serde_json::to_string(&value).unwrap());
+            assert_eq!(serde_json::from_str::<Content>(&text).unwrap().get(), value);
+        }
+    }
+
+    #[test]
+    fn an_event_is_small() {
+        assert!(size_of::<Event>() <= 56, "{}", size_of::<Event>());
     }
 }

@@ -13,6 +13,7 @@
 //! - [`coverage::method_pairs`]: which methods ran at the same time (CovCon).
 //! - [`location_pairs`]: which pairs of places in two methods were passed in both orders (Location Pairs).
 //! - [`strategy`]: who runs next.
+//! - [`hunt`]: tests made for a type, as data, and what comes of running them.
 //! - [`stats`]: the statistics of the papers' evaluations.
 //! - [`schedule`], [`outcome`], [`protocol`]: how an execution is repeated, how it ended, and what the command
 //!   and its workers say to each other.
@@ -20,6 +21,7 @@
 
 pub mod coverage;
 pub mod event;
+pub mod hunt;
 pub mod location_pairs;
 pub mod outcome;
 pub mod pattern;
@@ -29,7 +31,7 @@ pub mod stats;
 pub mod strategy;
 pub mod trace;
 
-pub use event::{Access, Event, LockMode, MethodId, Op, Ordering, SiteId, ThreadId, Value, VarId};
+pub use event::{Access, Content, Event, LockMode, MethodId, Op, Ordering, SiteId, ThreadId, Value, VarId};
 pub use outcome::{Kind, Outcome};
 pub use schedule::{Schedule, Transfer};
 pub use trace::{NameId, Site, Symbols, Trace};

@@ -64,6 +64,9 @@ pub struct Job {
     /// its own values for the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<String>,
+    /// Where a harness reads the tests it is to run; see [`hunt`](crate::hunt::protocol).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_fd: Option<i32>,
 }
 
 /// What a worker says.
@@ -135,6 +138,9 @@ pub struct Stats {
     pub failures: u64,
     /// Milliseconds, for people only.
     pub elapsed_ms: u64,
+    /// What the strategy of a check says about itself; see [`Strategy::notes`](crate::strategy::Strategy::notes).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<f64>,
 }
 
 /// A call that blocks or varies in a way the runtime does not control.
@@ -229,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_message_with_a_sixteen_byte_value_survives_the_way_through_json() {
-        let access = Access { written: Some(u128::MAX), ..Access::plain(VarId(0), 16) };
+        let access = Access { written: crate::Content::of(u128::MAX), ..Access::plain(VarId(0), 16) };
         let trace = Trace { events: vec![Event::new(0, 0, Op::Write(access))], vars: vec![NameId(0)] };
         let message = Message::Trace { execution: 3, trace, symbols: Symbols::default() };
         let line = serde_json::to_string(&message).unwrap();

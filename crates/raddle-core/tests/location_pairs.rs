@@ -5,7 +5,7 @@ use raddle_core::location_pairs::{
     Block, Breach, Feasibility, Globals, Locals, Location, NothingRuledOut, Observed, Place, Record,
     Reduction, State, Target, Transition,
 };
-use raddle_core::{Access, Event, LockMode, MethodId, NameId, Op, SiteId, Trace, VarId};
+use raddle_core::{Access, Content, Event, LockMode, MethodId, NameId, Op, SiteId, Trace, VarId};
 
 const APPEND: u32 = 0;
 const SET_LENGTH: u32 = 1;
@@ -27,11 +27,16 @@ fn release(thread: u32, site: u32, lock: u32) -> Event {
 }
 
 fn store(thread: u32, site: u32, var: u32, value: u128) -> Event {
-    Event::new(thread, site, Op::Write(Access { written: Some(value), ..Access::plain(VarId(var), 8) }))
+    Event::new(
+        thread,
+        site,
+        Op::Write(Access { written: Content::of(value), ..Access::plain(VarId(var), 8) }),
+    )
 }
 
 fn rmw(thread: u32, site: u32, var: u32, read: u128, written: u128) -> Event {
-    let access = Access { read: Some(read), written: Some(written), ..Access::plain(VarId(var), 8) };
+    let access =
+        Access { read: Content::of(read), written: Content::of(written), ..Access::plain(VarId(var), 8) };
     Event::new(thread, site, Op::Rmw(access))
 }
 
@@ -268,7 +273,7 @@ fn what_is_global_is_what_two_threads_touch_unless_names_are_given() {
 /// Two rounds of a compare-exchange loop: the first fails and leaves no step, the second takes effect.
 #[test]
 fn a_pure_execution_leaves_no_step_and_an_impure_one_all_of_its_steps() {
-    let failed = Event::new(1, 2, Op::Read(Access { read: Some(1), ..Access::plain(VarId(0), 8) }));
+    let failed = Event::new(1, 2, Op::Read(Access { read: Content::of(1), ..Access::plain(VarId(0), 8) }));
     let events = [
         enter(1, 0),
         Event::read(1, 1, 0),

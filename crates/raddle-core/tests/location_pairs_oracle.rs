@@ -7,7 +7,9 @@ use raddle_core::coverage::method_pairs::MethodPair;
 use raddle_core::location_pairs::{
     Block, Breach, Globals, Locals, Location, Place, Record, Reduction, State, Target, Transition,
 };
-use raddle_core::{Access, Event, LockMode, MethodId, NameId, Op, SiteId, ThreadId, Trace, Value, VarId};
+use raddle_core::{
+    Access, Content, Event, LockMode, MethodId, NameId, Op, SiteId, ThreadId, Trace, Value, VarId,
+};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,7 +89,7 @@ impl Oracle<'_> {
         let globals: Vec<Op> = list.iter().filter(|&&i| !self.is_local(i)).map(|&i| self.op(i)).collect();
         let harmless = globals.iter().all(|op| match op {
             Op::Read(_) | Op::Acquire { .. } | Op::Release { .. } | Op::TryAcquire { .. } => true,
-            Op::Rmw(a) => matches!((a.read, a.written), (Some(r), Some(w)) if r == w),
+            Op::Rmw(a) => matches!((a.read.get(), a.written.get()), (Some(r), Some(w)) if r == w),
             _ => false,
         });
         // Reading from the left, no lock is given back more often than taken, and none is kept.
@@ -206,8 +208,8 @@ impl Oracle<'_> {
             let v = self.trace.events[i].object().unwrap();
             let (r, w) = match self.op(i) {
                 Op::Read(_) | Op::TryAcquire { .. } => (true, None),
-                Op::Write(a) => (false, Some(a.written.map(|x| (a.size, x)))),
-                Op::Rmw(a) => (true, Some(a.written.map(|x| (a.size, x)))),
+                Op::Write(a) => (false, Some(a.written.get().map(|x| (a.size, x)))),
+                Op::Rmw(a) => (true, Some(a.written.get().map(|x| (a.size, x)))),
                 Op::Acquire { mode, .. } | Op::Release { mode, .. } => {
                     (true, (mode == LockMode::Exclusive).then_some(None))
                 }
@@ -327,8 +329,8 @@ fn traces() -> impl Strategy<Value = Trace> {
             let inside = &mut depth[thread as usize];
             let access = Access {
                 size: if value == 2 { 4 } else { 8 },
-                read: Some(value % 2),
-                written: (object != 3 || value != 2).then_some(value / 2),
+                read: Content::of(value % 2),
+                written: (object != 3 || value != 2).then_some(value / 2).into(),
                 ..Access::plain(VarId(object % variables), 8)
             };
             let lock = VarId(variables + object % 2);

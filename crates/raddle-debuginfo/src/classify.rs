@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::chain::Link;
-use crate::rules::{Reach, dropped};
+use crate::rules::{self, Reach, dropped};
 use crate::symbol::is_std;
 
 /// What a hook reports.
@@ -144,9 +144,9 @@ impl Class {
 }
 
 /// The class of an access if the functions of this part of its chain settle it, whoever called them.
-pub(crate) fn settled(chain: impl Iterator<Item = Arc<Link>>, kind: AccessKind) -> Option<Class> {
+pub(crate) fn settled(mut chain: impl Iterator<Item = Arc<Link>>, kind: AccessKind) -> Option<Class> {
     let mut innermost = true;
-    for link in chain {
+    while let Some(link) = chain.next() {
         let function = &link.function;
         if link.under_test || function.glue_under_test {
             return Some(Class::Data);
@@ -157,7 +157,7 @@ pub(crate) fn settled(chain: impl Iterator<Item = Arc<Link>>, kind: AccessKind) 
         let rule = function.rule.and_then(|rule| Some((rule.reach, rule.class_of(kind)?)));
         match rule {
             Some((Reach::Within, class)) => return Some(class),
-            Some((Reach::Owner, class)) if innermost => return Some(class),
+            Some((Reach::Owner, class)) if innermost => return Some(unless_joined(class, chain)),
             Some((Reach::Serves, _)) if innermost => return None,
             _ => innermost = false,
         }
@@ -165,13 +165,27 @@ pub(crate) fn settled(chain: impl Iterator<Item = Arc<Link>>, kind: AccessKind) 
     None
 }
 
+/// An observed count stays one unless the rest of the chain says that it is looked at after a thread was joined:
+/// then the thread has dropped its share, and there is only one answer.
+fn unless_joined(class: Class, mut callers: impl Iterator<Item = Arc<Link>>) -> Class {
+    if class == Class::RefCountObserved
+        && callers
+            .by_ref()
+            .take_while(|link| !link.under_test)
+            .any(|link| rules::is_join(&link.function.path))
+    {
+        return Class::Thread;
+    }
+    class
+}
+
 /// Classifies an access from its chain of functions, innermost first. Consumes no more of the chain than
 /// needed.
-pub(crate) fn classify(chain: impl Iterator<Item = Arc<Link>>, kind: AccessKind) -> Class {
+pub(crate) fn classify(mut chain: impl Iterator<Item = Arc<Link>>, kind: AccessKind) -> Class {
     let mut only_helpers = true;
     let mut served = None;
     let mut foreign = false;
-    for link in chain {
+    while let Some(link) = chain.next() {
         let function = &link.function;
         if link.under_test || function.glue_under_test {
             return served.unwrap_or(Class::Data);
@@ -188,7 +202,7 @@ pub(crate) fn classify(chain: impl Iterator<Item = Arc<Link>>, kind: AccessKind)
         let class = rule.and_then(|rule| rule.class_of(kind));
         match (served, rule.map(|rule| rule.reach).zip(class)) {
             (None, Some((Reach::Within, class))) => return class,
-            (None, Some((Reach::Owner, class))) if only_helpers => return class,
+            (None, Some((Reach::Owner, class))) if only_helpers => return unless_joined(class, chain),
             (None, Some((Reach::Serves, class))) if only_helpers => served = Some(class),
             (Some(inner), Some((Reach::Owner, outer))) => return inner.on_behalf_of(outer),
             (Some(inner), Some((Reach::Serves, outer))) => served = Some(inner.on_behalf_of(outer)),
@@ -206,7 +220,6 @@ pub(crate) fn classify(chain: impl Iterator<Item = Arc<Link>>, kind: AccessKind)
 mod tests {
     use super::*;
     use crate::chain::{Frame, Function};
-    use crate::rules;
 
     /// A link for a function outside of std unless its path says otherwise; `app` is under test.
     fn link(path: &str) -> Arc<Link> {
@@ -239,6 +252,19 @@ mod tests {
         assert_eq!(class(AccessKind::AtomicRmw, &[HELPER, drop, "app::f"]), Class::RefCount);
         assert_eq!(class(AccessKind::AtomicRmw, &[HELPER, "dep::Pool::drop", drop, "app::f"]), Class::Data);
         assert_eq!(class(AccessKind::PlainRead, &[drop, "app::f"]), Class::Data);
+    }
+
+    #[test]
+    fn the_count_of_what_a_joined_thread_shared_has_one_value() {
+        let unique = "alloc::sync::Arc::get_mut";
+        let join = "std::thread::lifecycle::JoinInner::join";
+        let of = |callers: &[&str]| class(AccessKind::AtomicLoad, &[&[HELPER, unique], callers].concat());
+        assert_eq!(of(&[join, "app::f"]), Class::Thread);
+        assert_eq!(of(&["app::f", join]), Class::RefCountObserved);
+        assert_eq!(
+            of(&["std::thread::lifecycle::JoinInner::is_finished", "app::f"]),
+            Class::RefCountObserved
+        );
     }
 
     #[test]

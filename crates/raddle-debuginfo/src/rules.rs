@@ -100,6 +100,11 @@ pub(crate) fn dropped(ty: &str, kind: AccessKind) -> Option<Class> {
     }
 }
 
+/// Whether the function waits for a thread and then looks at what only the thread has shared.
+pub(crate) fn is_join(path: &str) -> bool {
+    matches("std::thread::lifecycle::JoinInner::join", path)
+}
+
 /// Whether the function is a helper. Drop glue is not: what it touches belongs to the value it frees.
 pub(crate) fn is_helper(path: &str) -> bool {
     !path.starts_with("core::ptr::drop_in_place") && HELPERS.iter().any(|helper| matches(helper, path))
@@ -387,6 +392,8 @@ const RULES: &[Rule] = &[
     within("std::thread::", Class::Thread),
     within("std::sys::sync::thread_parking::", Park),
     within("std::sys::", Internal),
+    // Whether the thread itself panics; the count of all threads only spares the look at its own.
+    within("std::panicking::panic_count::", Class::Thread),
     within("std::panicking::", Internal),
     within("std::panic::", Internal),
     within("std::rt::", Internal),

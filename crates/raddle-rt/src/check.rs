@@ -83,7 +83,10 @@ pub unsafe extern "C" fn raddle_rt_check_1(
     for trace in outside.then(|| std::mem::take(&mut rt().store.kept)).into_iter().flatten() {
         reply(&trace);
     }
-    let stats = if outside { rt().store.stats.clone() } else { Stats::default() };
+    let mut stats = if outside { rt().store.stats.clone() } else { Stats::default() };
+    if outside {
+        stats.notes = rt().store.strategy.notes();
+    }
     reply(&Message::Done { stats, reason: stop.clone() });
     if outside {
         conclude((prepared != Ok(false)).then_some(stop), findings != 0, before);

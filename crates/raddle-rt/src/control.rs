@@ -20,7 +20,7 @@ use raddle_core::{Kind, Outcome};
 use std::time::{Duration, Instant};
 
 /// Exit status of a child that has said everything in the store.
-const SAID: i32 = 77;
+pub const SAID: i32 = 77;
 /// How often a waiting parent looks at its child's heartbeat.
 const LOOK: Duration = Duration::from_millis(100);
 const PROGRESS_MS: u64 = 250;
@@ -84,7 +84,7 @@ fn conclude(store: &mut Store, outcome: Outcome) {
 }
 
 /// What became of a child.
-enum Fate {
+pub enum Fate {
     /// It ended with this status.
     Exited(i32),
     /// A signal killed it.
@@ -94,7 +94,7 @@ enum Fate {
 }
 
 /// Waits for a child, looking at its heartbeat.
-fn wait_for(pid: i32, store: &mut Store) -> Fate {
+pub fn wait_for(pid: i32, store: &mut Store) -> Fate {
     let patience = store.job.hang_ms.max(1);
     // SAFETY: plain system calls on our own child; `heartbeat` is written by the child, hence volatile.
     unsafe {
@@ -130,7 +130,7 @@ fn wait_for(pid: i32, store: &mut Store) -> Fate {
 }
 
 /// A failure that the child could not report itself.
-fn silent_failure(store: &mut Store, fate: &Fate) {
+pub fn silent_failure(store: &mut Store, fate: &Fate) {
     let (kind, message) = match fate {
         Fate::Hung => (
             Kind::Timeout,
@@ -197,7 +197,7 @@ fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
 }
 
 /// Makes a clock tick that interrupts system calls, for [`wait_for`]. It does not tick in children.
-fn start_ticking() {
+pub fn start_ticking() {
     extern "C" fn tick(_: libc::c_int) {}
     // SAFETY: a handler that does nothing; no SA_RESTART, because interrupting is its purpose.
     unsafe {
@@ -214,7 +214,7 @@ unsafe extern "C" {
 }
 
 /// Stops the clock.
-fn stop_ticking() {
+pub fn stop_ticking() {
     // SAFETY: disarms our own timer.
     unsafe {
         setitimer(0, &std::mem::zeroed(), std::ptr::null_mut());
@@ -222,7 +222,8 @@ fn stop_ticking() {
     }
 }
 
-fn fork() -> i32 {
+/// Makes a child; 0 in the child.
+pub fn fork() -> i32 {
     // The raw call: libc's own preparations are for processes with several running threads.
     // SAFETY: the process has one running thread; the donors are parked and hold nothing.
     let pid = unsafe { (real().syscall)(libc::SYS_clone, libc::SIGCHLD as usize, 0, 0, 0, 0, 0) as i32 };
@@ -242,6 +243,7 @@ pub fn before_thread_creation() {
     if r.store.job.entry == Entry::Libtest && r.current == 0 {
         // The harness starts the thread that runs the test.
         r.fibers[0].system = true;
+        r.set_state(0, r.fibers[0].state);
         r.root = 1;
         return;
     }
@@ -255,6 +257,8 @@ fn serve() {
     // SAFETY: the store outlives the process; the parent uses it only while no child runs.
     let store = unsafe { &mut *store };
     store.prelude = (store.trace.events.len(), store.trace.vars.len(), store.schedule.transfers.len());
+    crate::hooks::remember_little();
+    crate::pages::inherit_code();
     spent_ms();
     messages::hide_output();
     signals::install();
@@ -333,16 +337,17 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
 
 impl Runtime {
     /// Leaves what was there before alone and prepares for executions of closures.
-    fn begin_loop(&mut self) {
+    pub fn begin_loop(&mut self) {
         // The fibers of the prelude are the copy of a world that only the parent goes back to.
         std::mem::forget(std::mem::take(&mut self.fibers));
         self.finished.clear();
+        self.standing.clear();
         self.mode = if self.store.replay.is_some() { Mode::Replay } else { Mode::Search };
         self.host = Host::Loop { sp: 0, fs: 0 };
     }
 
     /// One execution of a closure, in this process.
-    fn execute(&mut self, start: crate::fiber::Start, arg: usize) {
+    pub fn execute(&mut self, start: crate::fiber::Start, arg: usize) {
         let _inside = Inside::enter();
         for mut f in self.fibers.drain(..) {
             if let Some(s) = f.stack.take() {
@@ -356,6 +361,7 @@ impl Runtime {
         // Last out, first in again: the same blocks and stacks for the same threads.
         self.spare.reverse();
         self.finished.clear();
+        self.standing.clear();
         crate::interpose::malloc::heap().begin();
         crate::interpose::random::reset();
         self.clock.reset();
@@ -449,10 +455,10 @@ pub fn process_ends(code: i32) -> ! {
             if r.root_ended_at.is_some() && r.fibers[r.root].panics.is_empty() {
                 r.store.quiet_means_passed = true;
             }
-            for f in &mut r.fibers {
+            for i in 0..r.fibers.len() {
                 // The harness itself never counts as unfinished.
-                if f.system {
-                    f.state = State::Exited;
+                if r.fibers[i].system {
+                    r.set_state(i, State::Exited);
                 }
             }
             finish()

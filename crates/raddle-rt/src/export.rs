@@ -4,13 +4,21 @@
 use crate::names::NameKey;
 use crate::runtime::Runtime;
 use crate::store::Store;
+use raddle_core::pattern::Instance;
 use raddle_core::{Access, Event, NameId, Op, SiteId, Symbols, Trace, VarId};
 use std::collections::BTreeMap;
 
 /// The trace so far.
 pub fn export(r: &mut Runtime) -> (Trace, Symbols) {
+    let mut numbers = Numbers::default();
+    let trace = renumbered(r, &mut numbers);
+    (trace, numbers.symbols(r.store, (0, 0)))
+}
+
+/// The trace so far over these numbers, which grow by what is new.
+pub fn renumbered(r: &Runtime, numbers: &mut Numbers) -> Trace {
     let keep = if r.store.replay.is_some() { shared(&r.store.trace) } else { None };
-    let mut out = Renumber::default();
+    let mut out = Renumber { trace: Trace::default(), var_numbers: BTreeMap::new(), numbers };
     for e in &r.store.trace.events {
         if r.fibers.get(e.thread.0 as usize).is_some_and(|f| f.system) {
             continue;
@@ -23,16 +31,76 @@ pub fn export(r: &mut Runtime) -> (Trace, Symbols) {
             out.event(*e, &r.store.trace);
         }
     }
-    let mut symbols = Symbols::default();
-    for id in &out.sites {
-        let chain = &r.store.sites.get(*id).chain;
-        symbols.sites.push(r.store.image.site(chain));
+    out.trace
+}
+
+/// Numbers for the outside world, in the order in which sites and names are first mentioned.
+#[derive(Default)]
+pub struct Numbers {
+    sites: Vec<SiteId>,
+    names: Vec<NameId>,
+    site_numbers: BTreeMap<SiteId, SiteId>,
+    name_numbers: BTreeMap<NameId, NameId>,
+}
+
+impl Numbers {
+    /// The number of a site.
+    pub fn site(&mut self, site: SiteId) -> SiteId {
+        let next = SiteId(self.sites.len() as u32);
+        let number = *self.site_numbers.entry(site).or_insert(next);
+        if number == next {
+            self.sites.push(site);
+        }
+        number
     }
-    for id in &out.names {
-        let key = r.store.names.keys[id.0 as usize];
-        symbols.names.push(render(key, r.store));
+
+    /// The number of a name.
+    pub fn name(&mut self, name: NameId) -> NameId {
+        let next = NameId(self.names.len() as u32);
+        let number = *self.name_numbers.entry(name).or_insert(next);
+        if number == next {
+            self.names.push(name);
+        }
+        number
     }
-    (out.trace, symbols)
+
+    /// An instance over these numbers.
+    pub fn instance(&mut self, i: &Instance) -> Instance {
+        let sites: Vec<SiteId> = i.sites().iter().map(|&s| self.site(s)).collect();
+        let (x, y) = (self.name(i.x()), i.y().map(|y| self.name(y)));
+        Instance::new(i.pattern(), &sites, x, y)
+    }
+
+    /// The instance that is meant by one over these numbers; `None` if it contains one that nobody was given.
+    pub fn meant(&self, i: &Instance) -> Option<Instance> {
+        let sites: Option<Vec<SiteId>> =
+            i.sites().iter().map(|s| self.sites.get(s.0 as usize).copied()).collect();
+        let name = |n: NameId| self.names.get(n.0 as usize).copied();
+        let y = match i.y() {
+            Some(y) => Some(name(y)?),
+            None => None,
+        };
+        Some(Instance::new(i.pattern(), &sites?, name(i.x())?, y))
+    }
+
+    /// How many sites and names have one.
+    pub fn len(&self) -> (u32, u32) {
+        (self.sites.len() as u32, self.names.len() as u32)
+    }
+
+    /// What the numbers mean, from these on.
+    pub fn symbols(&self, store: &mut Store, (sites, names): (u32, u32)) -> Symbols {
+        let mut symbols = Symbols::default();
+        for id in &self.sites[sites as usize..] {
+            let chain = &store.sites.get(*id).chain;
+            symbols.sites.push(store.image.site(chain));
+        }
+        for id in &self.names[names as usize..] {
+            let key = store.names.keys[id.0 as usize];
+            symbols.names.push(render(key, store));
+        }
+        symbols
+    }
 }
 
 /// The word that an access touches, and whether it may change it.
@@ -57,36 +125,22 @@ fn shared(trace: &Trace) -> Option<Vec<bool>> {
     Some(by.into_iter().map(|(_, several, written)| several && written).collect())
 }
 
-#[derive(Default)]
-struct Renumber {
+struct Renumber<'a> {
     trace: Trace,
-    sites: Vec<SiteId>,
-    names: Vec<NameId>,
-    site_numbers: BTreeMap<SiteId, SiteId>,
-    name_numbers: BTreeMap<NameId, NameId>,
     var_numbers: BTreeMap<VarId, VarId>,
+    numbers: &'a mut Numbers,
 }
 
-impl Renumber {
+impl Renumber<'_> {
     fn event(&mut self, mut e: Event, from: &Trace) {
-        let next = SiteId(self.sites.len() as u32);
-        let site = *self.site_numbers.entry(e.site).or_insert(next);
-        if site == next {
-            self.sites.push(e.site);
-        }
-        e.site = site;
+        e.site = self.numbers.site(e.site);
         let mut var = |v: &mut VarId| {
             let next = VarId(self.trace.vars.len() as u32);
             let old = *v;
             *v = *self.var_numbers.entry(old).or_insert(next);
             if *v == next {
-                let name = from.name(old);
-                let next = NameId(self.names.len() as u32);
-                let n = *self.name_numbers.entry(name).or_insert(next);
-                if n == next {
-                    self.names.push(name);
-                }
-                self.trace.vars.push(n);
+                let name = self.numbers.name(from.name(old));
+                self.trace.vars.push(name);
             }
         };
         match &mut e.op {

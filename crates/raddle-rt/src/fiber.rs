@@ -160,7 +160,8 @@ pub struct Fiber {
     pub fs: usize,
     /// Its number.
     pub id: ThreadId,
-    /// Where it stands.
+    /// Where it stands; changed through [`Runtime::set_state`](crate::runtime::Runtime::set_state), which tells the
+    /// scheduler.
     pub state: State,
     /// The visible step it stands before.
     pub pending: Event,
@@ -202,6 +203,10 @@ pub struct Fiber {
     pub held: Vec<HeldLock>,
     /// The same as an interned set.
     pub lockset: u32,
+    /// The mutex that it is going to take again, unseen, when it is woken from its wait.
+    pub relock: Option<Gate>,
+    /// It stands before that mutex.
+    pub relocks: bool,
     /// It waits for a lock that readers hold and keeps further readers out.
     pub queued: bool,
     /// The lock word whose availability was just tested by the first half of an acquisition.
@@ -218,6 +223,8 @@ pub struct Fiber {
     pub early_timeouts: u32,
     /// Panics raised in it.
     pub panics: Vec<Panic>,
+    /// Its last atomic access in the shadow memory: address, `frees` at that moment, site, locks, size, writes.
+    pub remembered: (usize, u64, raddle_core::SiteId, u32, u32, bool),
     /// A plain store whose value is to be filled in: trace index, address, size.
     pub store: Option<(usize, usize, u8)>,
 }

@@ -140,6 +140,11 @@ impl Heap {
         self.lists.large.clear();
     }
 
+    /// How far into the region executions have come.
+    pub fn reach(&self) -> usize {
+        self.next_chunk * CHUNK
+    }
+
     fn chunks(&mut self, n: usize, unit: usize) -> usize {
         let first = self.next_chunk;
         self.next_chunk += n;

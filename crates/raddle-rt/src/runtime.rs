@@ -12,11 +12,12 @@ use crate::arch;
 use crate::clock::Clock;
 use crate::fiber::{Fiber, Gate, HeldLock, State, Test, Wait, WaitKind, Woken};
 use crate::heap;
-use crate::hooks::RECENT;
+use crate::hooks::{self, RECENT, TOUCHES};
 use crate::lockset::Locksets;
 use crate::memory;
 use crate::names::{NameKey, Vars};
 use crate::shadow::{Shadow, Touch};
+use crate::standing::{Standing, ThreadSet};
 use crate::store::Store;
 use crate::sync::pthread::Models;
 use crate::{stack, tls};
@@ -112,24 +113,28 @@ pub struct Runtime {
     /// Fibers of earlier executions, to be used again.
     #[expect(clippy::vec_box, reason = "they go back to `fibers`")]
     pub spare: Vec<Box<Fiber>>,
-    /// Sites of recent hook calls, by return address.
-    pub recent_sites: Box<[(usize, SiteId); RECENT]>,
     /// Variables looked up recently: address, `frees` at that moment, variable.
     pub recent_vars: Box<[(usize, u64, VarId); RECENT]>,
     /// Accesses noted recently in the shadow memory, with `frees` at that moment.
-    pub recent_touches: Box<[(usize, usize, Touch, u64); RECENT]>,
+    pub recent_touches: Box<[(usize, usize, Touch, u64); TOUCHES]>,
     /// Moves whenever an address may come to mean something else.
     pub frees: u64,
     /// Order of arrival in wait queues.
     pub tickets: u64,
+    /// Where each thread stands; changed by `set_state` together with the thread's own state.
+    pub standing: Standing,
+    /// Who can run, at a decision.
+    able: ThreadSet,
+    /// What those are about to do, for strategies that look.
     enabled: Vec<Event>,
     /// Threads that have ended and still own a stack or a block.
     pub finished: Vec<usize>,
 }
 
-/// Set while an execution is in progress in this process; read by every hook.
-#[unsafe(no_mangle)]
-pub static mut RADDLE_ACTIVE: u8 = 0;
+/// Set while the program runs inside an execution, that is when `ACTIVE` and not `INSIDE`; read by every hook.
+pub static mut LISTENING: bool = false;
+/// Set while an execution is in progress in this process.
+static mut ACTIVE: bool = false;
 /// Set while runtime code runs, so that what it calls in libc is not taken for the program's.
 static mut INSIDE: bool = false;
 static mut RUNTIME: *mut Runtime = std::ptr::null_mut();
@@ -168,17 +173,10 @@ pub fn watch_stacks(on: bool) {
     unsafe { STACKS_WATCHED = on };
 }
 
-/// Whether the runtime's own code is running.
-#[inline(always)]
-pub fn inside() -> bool {
-    // SAFETY: one controlled thread.
-    unsafe { INSIDE }
-}
-
 /// The runtime of this process.
 #[inline(always)]
 pub fn rt() -> &'static mut Runtime {
-    // SAFETY: set by `install` before RADDLE_ACTIVE, which guards every path here; one thread only; no
+    // SAFETY: set by `install` before LISTENING, which guards every path here; one thread only; no
     // reference is kept across a switch.
     unsafe { &mut *RUNTIME }
 }
@@ -198,20 +196,23 @@ pub fn installed() -> bool {
 /// Whether interception is on.
 pub fn active() -> bool {
     // SAFETY: as above.
-    unsafe { RADDLE_ACTIVE != 0 }
+    unsafe { ACTIVE }
 }
 
 /// Whether the program, not the runtime, is running inside an execution.
 #[inline(always)]
 pub fn controlled() -> bool {
     // SAFETY: plain reads by the only thread that writes them.
-    unsafe { RADDLE_ACTIVE != 0 && !INSIDE }
+    unsafe { LISTENING }
 }
 
 /// Switches interception on or off.
 pub fn set_active(on: bool) {
     // SAFETY: as above.
-    unsafe { RADDLE_ACTIVE = on as u8 }
+    unsafe {
+        ACTIVE = on;
+        LISTENING = on && !INSIDE;
+    }
 }
 
 /// Marks the code between here and the end of the scope as the runtime's own.
@@ -225,6 +226,7 @@ impl Inside {
         unsafe {
             let before = INSIDE;
             INSIDE = true;
+            LISTENING = false;
             Inside(before)
         }
     }
@@ -232,7 +234,10 @@ impl Inside {
     /// Leaves for good: a fiber starts to run the program.
     pub fn clear() {
         // SAFETY: as above.
-        unsafe { INSIDE = false }
+        unsafe {
+            INSIDE = false;
+            LISTENING = ACTIVE;
+        }
     }
 }
 
@@ -240,7 +245,10 @@ impl Drop for Inside {
     #[inline(always)]
     fn drop(&mut self) {
         // SAFETY: as above.
-        unsafe { INSIDE = self.0 }
+        unsafe {
+            INSIDE = self.0;
+            LISTENING = ACTIVE && !self.0;
+        }
     }
 }
 
@@ -270,11 +278,12 @@ impl Runtime {
             blocks: tls::Pool::new(),
             stacks: stack::Pool::default(),
             spare: Vec::new(),
-            recent_sites: Box::new([(0, SiteId(0)); RECENT]),
             recent_vars: Box::new([(0, 0, VarId(0)); RECENT]),
-            recent_touches: Box::new([(0, 0, Touch::default(), 0); RECENT]),
+            recent_touches: Box::new([(0, 0, Touch::default(), 0); TOUCHES]),
             frees: 1,
             tickets: 0,
+            standing: Standing::default(),
+            able: ThreadSet::default(),
             enabled: Vec::new(),
             finished: Vec::new(),
         }
@@ -283,7 +292,15 @@ impl Runtime {
     /// The running thread.
     #[inline(always)]
     pub fn me(&mut self) -> &mut Fiber {
-        &mut self.fibers[self.current]
+        me()
+    }
+
+    /// Changes where a thread stands.
+    #[inline]
+    pub fn set_state(&mut self, i: usize, state: State) {
+        let f = &mut self.fibers[i];
+        f.state = state;
+        self.standing.note(i, &state, f.system);
     }
 
     /// Makes a thread the running one.
@@ -303,36 +320,48 @@ impl Runtime {
     /// Begins a raw event of the running thread.
     #[inline(always)]
     pub fn tick(&mut self) {
-        let f = &mut self.fibers[self.current];
-        f.raw += 1;
+        me().raw += 1;
     }
 
     /// Appends to the trace. A replay that goes on long after its schedule has ended is recorded no longer: what
     /// led there is in the trace, and the rest may be endless.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, event: Event) {
-        if self.mode == Mode::Replay {
-            let over = self.replay_at >= self.store.replay.as_ref().map_or(0, |s| s.transfers.len());
-            self.overtime += over as u64;
-            if self.overtime > OVERTIME {
-                return;
-            }
+        if self.mode == Mode::Replay && self.in_overtime() {
+            return;
         }
         self.store.trace.events.push(event);
-        if self.mode == Mode::Search && self.store.strategy_listens {
-            let store = &mut *self.store;
-            heap::persistent(|| store.strategy.happened(&event));
+        if self.store.strategy_listens {
+            self.tell();
+        }
+    }
+
+    fn in_overtime(&mut self) -> bool {
+        let over = self.replay_at >= self.store.replay.as_ref().map_or(0, |s| s.transfers.len());
+        self.overtime += over as u64;
+        self.overtime > OVERTIME
+    }
+
+    /// Tells the strategy what was recorded last.
+    fn tell(&mut self) {
+        let store = &mut *self.store;
+        if self.mode == Mode::Search
+            && let Some(event) = store.trace.events.last()
+        {
+            heap::persistent(|| store.strategy.happened(event));
         }
     }
 
     /// An event of the running thread.
+    #[inline(always)]
     pub fn event(&self, site: SiteId, op: Op) -> Event {
         Event { thread: ThreadId(self.current as u32), site, op }
     }
 
     /// The variable at an address; a new one where memory was freed and allocated again.
+    #[inline(always)]
     pub fn var(&mut self, addr: usize) -> VarId {
-        let slot = (addr >> 2) % RECENT;
+        let slot = (addr >> 2) & (hooks::slots() - 1) & (RECENT - 1);
         if self.recent_vars[slot].0 == addr && self.recent_vars[slot].1 == self.frees {
             return self.recent_vars[slot].2;
         }
@@ -341,6 +370,7 @@ impl Runtime {
         var
     }
 
+    #[inline(never)]
     fn look_up_var(&mut self, addr: usize) -> VarId {
         let block = if memory::owns(addr) { crate::interpose::malloc::heap().find(addr) } else { None };
         let serial = block.map_or(0, |(_, b)| b.serial);
@@ -399,6 +429,18 @@ impl Runtime {
         f.lockset = self.locksets.intern(f.held.iter().map(|l| (l.addr, l.mode)));
     }
 
+    /// The gate of the mutex that the running thread, which is about to wait on a condition, has just given back in
+    /// precompiled code and will take again there: of the locks it seems to hold, the one that is free.
+    pub fn given_back(&self) -> Option<Gate> {
+        let mut free = me().held.iter().filter(|h| {
+            // SAFETY: the thread has a reference to a lock that it holds or has just given back.
+            h.addr % 4 == 0 && unsafe { (h.addr as *const u32).read_volatile() } == 0
+        });
+        let (first, more) = (free.next()?, free.next());
+        let gate = Gate { addr: first.addr, test: Test::Zero32(!0), reader: false, writer: false };
+        more.is_none().then_some(gate)
+    }
+
     /// Is a lock free?
     pub fn open(&self, gate: Gate) -> bool {
         if gate.reader && self.writer_waits(gate.addr) {
@@ -438,20 +480,35 @@ impl Runtime {
         f.spin.iter().any(|r| load(r.addr, r.size) != r.value)
     }
 
-    /// Fills `enabled`; returns a thread that has to be settled first, if there is one.
+    /// Fills `able`; returns a thread that has to be settled first, if there is one.
+    #[inline(always)]
     fn collect(&mut self) -> Option<usize> {
-        self.enabled.clear();
+        let settle = self.standing.unsettled.nth(0);
+        if settle.is_some() {
+            return settle;
+        }
+        self.able.copy_from(&self.standing.ready);
+        if self.standing.unclear.is_empty() { None } else { self.look() }
+    }
+
+    /// Adds those to `able` who turn out to be able to run.
+    fn look(&mut self) -> Option<usize> {
         // The harness waits until the test is over and what it left behind has come to rest.
         let hold_system = match self.root_ended_at {
             Some(at) => !self.harness_goes_on && self.steps < at + EPILOGUE,
             None => true,
         };
-        for i in 0..self.fibers.len() {
+        let mut able = std::mem::take(&mut self.able);
+        let mut settle = None;
+        for i in self.standing.unclear.iter() {
             let f = &self.fibers[i];
-            let ready = match f.state {
+            let can = match f.state {
                 State::Exited => false,
                 State::Unsettled if f.system && hold_system => false,
-                State::Unsettled => return Some(i),
+                State::Unsettled => {
+                    settle = Some(i);
+                    break;
+                }
                 State::Ready => !(f.system && hold_system),
                 State::Yielded(at) => self.steps > at,
                 State::Lock(gate) => self.open(gate) || !f.queued && self.can_queue(gate),
@@ -460,36 +517,32 @@ impl Runtime {
                     w.early && f.early_timeouts < EARLY_TIMEOUTS && self.may_pass(w.deadline)
                 }
             };
-            if ready {
-                let e = match f.state {
-                    State::Waiting(_) => timed_out(f.pending),
-                    _ => f.pending,
-                };
-                self.enabled.push(e);
+            if can {
+                able.insert(i);
             }
         }
-        None
+        self.able = able;
+        settle
     }
 
     /// When nobody is enabled: those who gave way, then time, then the spinning, then the harness.
     fn second_chance(&mut self) -> bool {
-        let mut any = false;
-        for f in &self.fibers {
+        let (fibers, able) = (&self.fibers, &mut self.able);
+        for (i, f) in fibers.iter().enumerate() {
             if matches!(f.state, State::Yielded(_)) {
-                self.enabled.push(f.pending);
-                any = true;
+                able.insert(i);
             }
         }
-        if any || self.pass_time() {
+        if !self.able.is_empty() || self.pass_time() {
             return true;
         }
-        for f in &self.fibers {
-            if f.state == State::Spinning {
-                self.enabled.push(f.pending);
-                any = true;
+        let (fibers, able) = (&self.fibers, &mut self.able);
+        for (i, f) in fibers.iter().enumerate() {
+            if f.state == State::Spinning || matches!(f.state, State::Lock(_)) && f.relocks {
+                able.insert(i);
             }
         }
-        any
+        !self.able.is_empty()
     }
 
     /// The time at which the first wait ends by itself.
@@ -529,8 +582,8 @@ impl Runtime {
                 self.clock.advance_to(d);
             }
             f.woken = Woken::TimedOut;
-            f.state = State::Ready;
             f.pending = timed_out(f.pending);
+            self.set_state(i, State::Ready);
         }
     }
 
@@ -540,20 +593,21 @@ impl Runtime {
             if let Some(i) = self.collect() {
                 return i;
             }
-            if self.enabled.is_empty() && !self.second_chance() {
+            if self.able.is_empty() && !self.second_chance() {
                 self.stuck();
                 continue;
             }
-            let chosen = match self.enabled.len() {
+            let k = match self.able.len() {
                 0 => continue,
                 1 if self.mode != Mode::Search || !self.store.strategy.every_step() => 0,
-                _ => match self.decide() {
-                    Choice::Run(i) => i,
+                n => match self.decide(n) {
+                    Choice::Run(k) => k,
                     Choice::Abandon => crate::control::abandon(),
                 },
             };
-            let e = self.enabled[chosen];
-            let i = e.thread.0 as usize;
+            let Some(i) = self.able.nth(k) else {
+                crate::fatal("a strategy chose a thread that is not there")
+            };
             if matches!(self.fibers[i].state, State::Waiting(_)) {
                 self.fibers[i].early_timeouts += 1;
                 self.expire(i);
@@ -562,7 +616,26 @@ impl Runtime {
         }
     }
 
-    fn decide(&mut self) -> Choice {
+    /// Asks the strategy for one of the `n` that are able.
+    #[inline]
+    fn decide(&mut self, n: usize) -> Choice {
+        let strategy = &mut self.store.strategy;
+        let blind = heap::persistent(|| strategy.choose_blindly(n));
+        let choice = blind.map_or_else(|| self.show(), Choice::Run);
+        self.decisions += 1;
+        choice
+    }
+
+    /// Shows the strategy what everybody is about to do.
+    fn show(&mut self) -> Choice {
+        self.enabled.clear();
+        for i in self.able.iter() {
+            let f = &self.fibers[i];
+            self.enabled.push(match f.state {
+                State::Waiting(_) => timed_out(f.pending),
+                _ => f.pending,
+            });
+        }
         let view = View {
             enabled: &self.enabled,
             last: ThreadId(self.current as u32),
@@ -571,9 +644,7 @@ impl Runtime {
             decision: self.decisions,
         };
         let strategy = &mut self.store.strategy;
-        let choice = heap::persistent(|| strategy.choose(&view));
-        self.decisions += 1;
-        choice
+        heap::persistent(|| strategy.choose(&view))
     }
 
     /// Nobody can go on, now or later.
@@ -621,9 +692,7 @@ impl Runtime {
         if let Some(i) = self.collect() {
             return i;
         }
-        let next = |e: &&Event| e.thread.0 as usize > me;
-        let other = self.enabled.iter().find(next).or(self.enabled.first());
-        other.map_or(me, |e| e.thread.0 as usize)
+        self.able.iter().find(|&i| i > me).or(self.able.nth(0)).unwrap_or(me)
     }
 
     /// Whether the schedule being replayed transfers control here.
@@ -675,7 +744,7 @@ pub fn dispatch() {
     let me = r.current;
     if !std::mem::take(&mut r.uncounted) {
         r.steps += 1;
-        r.store.heartbeat = r.store.heartbeat.wrapping_add(1);
+        r.store.heartbeat += 1;
         if r.steps > r.store.job.max_steps {
             crate::failure::out_of_steps();
         }
@@ -686,10 +755,16 @@ pub fn dispatch() {
         transfer(next);
     }
     let r = rt();
-    let mode = r.mode;
-    let f = r.me();
-    f.renew_patience(mode);
+    me_again(r);
+}
+
+/// The running thread goes on.
+#[inline(always)]
+fn me_again(r: &mut Runtime) {
+    let f = me();
+    f.renew_patience(r.mode);
     f.state = State::Unsettled;
+    r.standing.note(r.current, &State::Unsettled, f.system);
 }
 
 /// Switches to another thread and notes it in the schedule.
@@ -733,25 +808,31 @@ pub fn enter_from_host() {
 }
 
 /// A visible step of the running thread: returns when the thread may take it.
-#[inline]
+#[inline(always)]
 pub fn step(event: Event, state: State) {
     let r = rt();
     r.visible += !matches!(event.op, Op::Join(_)) as u64;
-    let f = r.me();
+    let f = me();
     f.pending = event;
     f.state = state;
+    r.standing.note(r.current, &state, f.system);
     dispatch();
     if let State::Lock(gate) = state {
-        // A writer that was let run although readers are inside joins the queue: from now on it keeps new
-        // readers out, as the locks of std and parking_lot do.
-        while !rt().open(gate) {
-            let f = rt().me();
-            f.queued = true;
-            f.state = state;
-            dispatch();
-        }
-        rt().me().queued = false;
+        pass(gate);
     }
+}
+
+/// The running thread has got to a gate.
+fn pass(gate: Gate) {
+    // A writer that was let run although readers are inside joins the queue: from now on it keeps new
+    // readers out, as the locks of std and parking_lot do.
+    while !rt().open(gate) {
+        let r = rt();
+        me().queued = true;
+        r.set_state(r.current, State::Lock(gate));
+        dispatch();
+    }
+    me().queued = false;
 }
 
 /// Makes the running thread wait; returns how the wait ended.
@@ -784,7 +865,15 @@ pub fn wake(key: usize, bits: u32, n: usize) -> usize {
         let Some((_, i, kind)) = first else { break };
         let f = &mut r.fibers[i];
         f.woken = Woken::Up;
-        f.state = if matches!(kind, WaitKind::Join(_)) { State::Unsettled } else { State::Ready };
+        let state = match (kind, f.relock.take()) {
+            (WaitKind::Join(_), _) => State::Unsettled,
+            (_, None) => State::Ready,
+            (_, Some(gate)) => {
+                f.relocks = true;
+                State::Lock(gate)
+            }
+        };
+        r.set_state(i, state);
         woken += 1;
     }
     woken
@@ -797,8 +886,8 @@ pub fn exit_thread(result: usize) -> ! {
     let f = r.me();
     f.result = result;
     f.raw += 1;
-    f.state = State::Exited;
     let (id, pending) = (f.id, f.pending.site);
+    r.set_state(me, State::Exited);
     r.record(Event { thread: id, site: pending, op: Op::Exit });
     wake(join_key(id), !0, usize::MAX);
     if me == r.root {
@@ -831,8 +920,7 @@ pub fn give_way(event: Event) {
 /// Called by hooks that are not visible steps: makes a thread that has done nothing visible for long yield.
 #[inline(always)]
 pub fn patience(site: SiteId) {
-    let r = rt();
-    let f = &r.fibers[r.current];
+    let f = me();
     if f.raw >= f.raw_limit {
         impatient(site);
     }
@@ -857,19 +945,27 @@ fn impatient(site: SiteId) {
 
 /// Called after a visible event has taken effect. Where a hidden synchronisation is known to follow (in the
 /// precompiled part of std), others may run in between.
+#[inline]
 pub fn after(site: SiteId) {
     let r = rt();
     if alone() {
         return;
     }
-    r.me().anchor = site;
-    r.me().after = true;
-    let stop = if r.mode == Mode::Replay { r.due() } else { r.store.sites.get(site).hides };
-    if stop {
+    let f = me();
+    f.anchor = site;
+    if r.mode == Mode::Replay || r.store.sites.get(site).hides {
+        may_stop_after(site);
+    }
+}
+
+fn may_stop_after(site: SiteId) {
+    let r = rt();
+    me().after = true;
+    if r.mode != Mode::Replay || r.due() {
         let e = r.event(site, Op::Yield);
         step(e, State::Ready);
     }
-    rt().me().after = false;
+    me().after = false;
 }
 
 /// The running thread synchronises in precompiled code: the visible event before is where others get their
@@ -934,17 +1030,27 @@ pub fn is_programs_fault(addr: usize) -> bool {
 
 /// Reads up to 16 bytes of the program's memory.
 pub fn load(addr: usize, size: u8) -> u128 {
-    let mut bytes = [0u8; 16];
-    let n = (size as usize).min(16);
     // Should the program's pointer be wrong, the fault is the program's (see `signals`).
     // SAFETY: one controlled thread.
     unsafe { LOADING = addr };
     // SAFETY: the program is about to access, or just accessed, exactly these bytes.
-    unsafe { std::ptr::copy_nonoverlapping(addr as *const u8, bytes.as_mut_ptr(), n) };
-    u128::from_le_bytes(bytes)
+    unsafe {
+        match size {
+            1 => (addr as *const u8).read().into(),
+            2 => (addr as *const u16).read_unaligned().into(),
+            4 => (addr as *const u32).read_unaligned().into(),
+            8 => (addr as *const u64).read_unaligned().into(),
+            16.. => (addr as *const u128).read_unaligned(),
+            _ => {
+                let mut bytes = [0u8; 16];
+                std::ptr::copy_nonoverlapping(addr as *const u8, bytes.as_mut_ptr(), size as usize);
+                u128::from_le_bytes(bytes)
+            }
+        }
+    }
 }
 
 /// An access without values.
 pub fn access(var: VarId, size: u8) -> Access {
-    Access { var, size, ordering: None, read: None, written: None }
+    Access::plain(var, size)
 }

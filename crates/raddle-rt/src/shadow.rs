@@ -14,7 +14,6 @@ use raddle_core::{SiteId, ThreadId};
 /// One remembered access.
 #[derive(Clone, Copy, PartialEq)]
 struct Cell {
-    /// Thread number plus one; 0 when empty.
     thread: u32,
     clock: u32,
     site: SiteId,
@@ -29,6 +28,8 @@ const CELLS: usize = 6;
 struct Granule {
     key: usize,
     epoch: u32,
+    /// How many cells are in use, from the first.
+    used: u32,
     cells: [Cell; CELLS],
 }
 
@@ -64,6 +65,7 @@ pub struct Clash {
 }
 
 const EMPTY: Cell = Cell { thread: 0, clock: 0, site: SiteId(0), locks: 0, bytes: 0, write: false };
+const BLANK: Granule = Granule { key: 0, epoch: 0, used: 0, cells: [EMPTY; CELLS] };
 
 /// Neighbours stay neighbours, so that a forked child copies few pages of the table.
 fn spread(key: usize) -> usize {
@@ -73,7 +75,7 @@ fn spread(key: usize) -> usize {
 impl Shadow {
     /// An empty table.
     pub fn new() -> Self {
-        Shadow { table: vec![Granule { key: 0, epoch: 0, cells: [EMPTY; CELLS] }; 1 << 6], used: 0, epoch: 1 }
+        Shadow { table: vec![BLANK; 1 << 6], used: 0, epoch: 1 }
     }
 
     /// Forgets everything.
@@ -92,7 +94,8 @@ impl Shadow {
             let g = &self.table[i];
             if g.epoch != self.epoch {
                 self.used += 1;
-                self.table[i] = Granule { key, epoch: self.epoch, cells: [EMPTY; CELLS] };
+                let g = &mut self.table[i];
+                (g.key, g.epoch, g.used) = (key, self.epoch, 0);
                 break;
             }
             if g.key == key {
@@ -105,10 +108,7 @@ impl Shadow {
 
     fn grow(&mut self) {
         let len = self.table.len() * 2;
-        let old = std::mem::replace(
-            &mut self.table,
-            vec![Granule { key: 0, epoch: 0, cells: [EMPTY; CELLS] }; len],
-        );
+        let old = std::mem::replace(&mut self.table, vec![BLANK; len]);
         self.used = 0;
         let epoch = self.epoch;
         for g in old.into_iter().filter(|g| g.epoch == epoch) {
@@ -135,7 +135,7 @@ impl Shadow {
             let n = (8 - first).min(end - at);
             let bytes = (((1u16 << n) - 1) << first) as u8;
             let mine = Cell {
-                thread: t.thread.0 + 1,
+                thread: t.thread.0,
                 clock: t.clock,
                 site: t.site,
                 locks: t.locks,
@@ -143,18 +143,15 @@ impl Shadow {
                 write: t.write,
             };
             let g = self.slot(at >> 3);
-            if g.cells.contains(&mine) {
+            let cells = &g.cells[..g.used as usize];
+            if cells.contains(&mine) {
                 // Whoever came in between has compared itself with exactly this.
                 at += n;
                 continue;
             }
             let mut place = None;
             let mut victim = 0;
-            for (i, c) in g.cells.iter().enumerate() {
-                if c.thread == 0 {
-                    place.get_or_insert(i);
-                    break;
-                }
+            for (i, c) in cells.iter().enumerate() {
                 if c.thread == mine.thread {
                     if c.write == mine.write && c.bytes == bytes {
                         place = Some(i);
@@ -162,11 +159,14 @@ impl Shadow {
                     continue;
                 }
                 victim = i;
-                if c.bytes & bytes != 0 && (c.write || t.write) && !before(ThreadId(c.thread - 1), c.clock) {
+                if c.bytes & bytes != 0 && (c.write || t.write) && !before(ThreadId(c.thread), c.clock) {
                     clash(Clash { site: c.site, unprotected: !common(c.locks, t.locks) });
                 }
             }
-            g.cells[place.unwrap_or(victim)] = mine;
+            let free = g.used as usize;
+            let place = place.unwrap_or(if free < CELLS { free } else { victim });
+            g.cells[place] = mine;
+            g.used = g.used.max(place as u32 + 1);
             at += n;
         }
     }
@@ -180,7 +180,7 @@ impl Shadow {
             let mut i = spread(key) & mask;
             while self.table[i].epoch == self.epoch {
                 if self.table[i].key == key {
-                    self.table[i].cells = [EMPTY; CELLS];
+                    self.table[i].used = 0;
                     break;
                 }
                 i = (i + 1) & mask;

@@ -35,6 +35,8 @@ pub struct SiteInfo {
 pub struct Sites {
     by_pc: Table,
     by_chain: Table,
+    /// Sites found by walking the stack, by its print.
+    by_print: Table,
     /// Sites in library code called by the user's: return address, that of the caller, site.
     recent: Box<[Option<(usize, usize, SiteId)>; RECENT]>,
     /// By number.
@@ -53,6 +55,10 @@ const LIBRARY: u32 = u32::MAX;
 const COUNT: u32 = u32::MAX - 1;
 /// Stands for all changes of reference counts as long as nobody looks at the counts.
 const COUNTS: u32 = 1;
+/// Most prints remembered.
+const PRINTS: usize = 4096;
+/// Most words of a stack that are looked at for its print.
+const PRINTED: usize = 2048;
 /// How far up the stack a chain goes.
 const DEPTH: usize = 24;
 
@@ -78,6 +84,7 @@ impl Sites {
         Sites {
             by_pc: Table::new(),
             by_chain: Table::new(),
+            by_print: Table::new(),
             recent: Box::new([None; RECENT]),
             list: vec![unknown, counts],
             points: 0,
@@ -193,6 +200,43 @@ impl Sites {
         None
     }
 
+    /// What the stack of the running thread looks like from here up to its innermost function of a crate under test:
+    /// a number made of all words that could be return addresses, and where they are. The same print means the same
+    /// walk. `None` if there is no such function.
+    pub fn stack_print(&mut self, me: &Fiber, image: &mut Image) -> Option<u64> {
+        let own = me.calls.iter().rev().copied().find(|&slot| {
+            // SAFETY: the slots of functions in progress hold return addresses.
+            !self.is_library(unsafe { (slot as *const usize).read_volatile() }, image)
+        })?;
+        let (low, high) = image.range;
+        let here: usize;
+        // SAFETY: reads the stack pointer.
+        unsafe { std::arch::asm!("mov {}, rsp", out(reg) here, options(nomem, nostack, preserves_flags)) };
+        let mut print = mix(own.wrapping_sub(here) as u64);
+        for at in (here..=own).step_by(8).take(PRINTED) {
+            // SAFETY: the words between the stack pointer and the frame of a function in progress are this stack's.
+            let word = unsafe { (at as *const usize).read_volatile() };
+            if word.wrapping_sub(low) < high - low {
+                print = mix(print ^ word as u64) ^ (own - at) as u64;
+            }
+        }
+        ((own - here) / 8 < PRINTED).then_some(print)
+    }
+
+    /// The site that was found on a stack with this print.
+    pub fn walked(&self, print: u64) -> Option<SiteId> {
+        self.by_print.get(print).map(SiteId)
+    }
+
+    /// Remembers what was found on a stack.
+    pub fn remember_walk(&mut self, print: u64, site: SiteId) {
+        // A print also has words in it that were left behind by chance, so there may be many.
+        if self.by_print.len() >= PRINTS {
+            self.by_print.clear();
+        }
+        self.by_print.set(print, site.0);
+    }
+
     /// Whether a return address is in library code.
     pub fn is_library(&mut self, pc: usize, image: &mut Image) -> bool {
         match self.by_pc.get(pc as u64) {
@@ -220,6 +264,12 @@ impl Sites {
         SiteId((self.list.len() - 1) as u32)
     }
 
+    /// Whether a site stands for all changes of reference counts, as long as nobody looks at the counts.
+    #[inline]
+    pub fn counts(id: SiteId) -> bool {
+        id.0 == COUNTS
+    }
+
     /// What is known about a site.
     #[inline]
     pub fn get(&self, id: SiteId) -> &SiteInfo {
@@ -234,6 +284,7 @@ impl Sites {
             s.hides = false;
         }
         self.points = 0;
+        crate::hooks::listen_again();
         self.counts_observed = false;
         self.locks_tried = false;
     }

@@ -1,6 +1,7 @@
 //! The beginning of the process.
 
 use crate::arch;
+use crate::fiber::State;
 use crate::heap;
 use crate::image::Image;
 use crate::names::{Names, Places};
@@ -58,6 +59,7 @@ extern "C" fn init(_argc: c_int, argv: *const *const c_char, envp: *const *const
     main.stack_range = main_stack();
     main.name = Some("main".to_owned());
     r.fibers.push(Box::new(main));
+    r.set_state(0, State::Unsettled);
     r.set_current(0);
     r.note_company();
     r.blocks.reserve(2);
@@ -104,13 +106,13 @@ fn pin_addresses(argv: *const *const c_char, envp: *const *const c_char) {
     }
 }
 
-/// Moves the message descriptor out of the program's reach.
-fn take_message_fd(fd: i32) -> i32 {
+/// Moves a descriptor out of the program's reach.
+pub fn take_message_fd(fd: i32) -> i32 {
     // SAFETY: plain system calls.
     unsafe {
         let high = libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 200);
         if high < 0 {
-            crate::fatal("the message descriptor is not open");
+            crate::fatal("a descriptor of the job is not open");
         }
         let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
         libc::dup2(null, fd);
@@ -212,6 +214,7 @@ pub fn adopt(store: &mut Store, wishes: Job, findings: bool) -> Result<bool, Str
     store.findings = findings;
     store.stats = Stats::default();
     store.sites.forget_learned();
+    store.stacks_shared = false;
     store.most_threads = 0;
     Ok(true)
 }

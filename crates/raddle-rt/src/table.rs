@@ -29,6 +29,11 @@ impl Table {
         self.used = 0;
     }
 
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.used
+    }
+
     fn find(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut i = mix(key) as usize & mask;

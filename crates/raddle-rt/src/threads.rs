@@ -35,6 +35,8 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
         woken: Woken::Up,
         held: Vec::new(),
         lockset: 0,
+        relock: None,
+        relocks: false,
         queued: false,
         acquiring: 0,
         spin: Vec::new(),
@@ -43,6 +45,7 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
         clock: Vec::new(),
         early_timeouts: 0,
         panics: Vec::new(),
+        remembered: (0, 0, SiteId(0), 0, 0, false),
         store: None,
     }
 }
@@ -92,6 +95,8 @@ impl Runtime {
     /// Creates a thread; returns its number.
     pub fn create(&mut self, start: Start, arg: usize, stack_size: usize) -> usize {
         self.recycle();
+        // A stack or a block may come to mean something else.
+        self.frees += 1;
         let id = self.fibers.len();
         let block = self.blocks.take();
         let stack = self.stacks.take(stack_size);
@@ -116,6 +121,7 @@ impl Runtime {
         f.clock.resize(id + 1, 0);
         f.clock[id] = 1;
         self.fibers.push(f);
+        self.set_state(id, State::Unsettled);
         self.note_company();
         let alive = self.fibers.iter().filter(|f| f.state != State::Exited).count();
         self.store.most_threads = self.store.most_threads.max(alive);

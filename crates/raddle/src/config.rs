@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// How a closure is checked.
 ///
-/// The defaults: 1,000 schedules of the strategy `random` with seed 0, no limit in time, at most 100,000 steps
+/// The defaults: 1,000 schedules of the strategy `auto` with seed 0, no limit in time, at most 100,000 steps
 /// and 2,048 MB per execution, ten seconds without a visible step, one failure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
@@ -20,7 +20,7 @@ impl Default for Config {
                 entry: Entry::Main,
                 message_fd: -1,
                 seed: 0,
-                strategy: "random".to_owned(),
+                strategy: raddle_core::strategy::DEFAULT.to_owned(),
                 schedules: 1_000,
                 budget_ms: 0,
                 max_failures: 1,
@@ -33,6 +33,7 @@ impl Default for Config {
                 traces: 0,
                 check: 0,
                 given: Vec::new(),
+                request_fd: None,
             },
         }
     }
@@ -62,7 +63,7 @@ impl Config {
         self
     }
 
-    /// The strategy by name: `random`, `pct[:DEPTH]`, `round-robin[:STEPS]`, `dfs[:PREEMPTIONS]`.
+    /// The strategy by name, such as `auto`, `random`, `pct:3` or `hars`; `cargo raddle test --help` lists them.
     pub fn strategy(mut self, name: impl Into<String>) -> Self {
         self.job.strategy = name.into();
         self

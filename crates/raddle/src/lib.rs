@@ -109,20 +109,34 @@ fn run<F: Fn() + Sync>(config: &Config, f: &F, asked: Asked) -> Report {
 }
 
 /// The crates whose frames count as the user's own: the one that wrote the closure, whose name begins the name of
-/// the closure's type, and the package that is being tested. Under `cargo raddle` the command knows better.
+/// the closure's type, the package that is being tested, and the one that the executable was made of (a function
+/// pointer does not say where it comes from). Under `cargo raddle` the command knows better.
 fn crates_of<F>() -> Vec<String> {
     let path = std::any::type_name::<F>().trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
-    let own = path.split("::").next().unwrap_or_default().to_owned();
-    let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default().replace('-', "_");
-    let mut crates = vec![own, package];
+    let own = path.split_once("::").map_or("", |(krate, _)| krate).to_owned();
+    let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
+    let executable = std::env::current_exe().ok();
+    let stem = executable.as_deref().and_then(|e| e.file_stem()).and_then(|s| s.to_str()).unwrap_or_default();
+    let mut crates = vec![own];
+    for name in [package.as_str(), without_hash(stem)] {
+        crates.push(name.replace('-', "_"));
+    }
     crates.retain(|name| !name.is_empty());
     crates.dedup();
     crates
 }
 
+/// A file name of cargo's without the hash at its end.
+fn without_hash(stem: &str) -> &str {
+    match stem.rsplit_once('-') {
+        Some((name, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => name,
+        _ => stem,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Config, check, crates_of, explore};
+    use super::{Config, check, crates_of, explore, without_hash};
 
     fn crates_around<F: Fn()>(_: F) -> Vec<String> {
         crates_of::<F>()
@@ -131,6 +145,14 @@ mod tests {
     #[test]
     fn the_crate_that_wrote_a_closure_is_under_test() {
         assert_eq!(crates_around(|| {})[0], "raddle");
+    }
+
+    #[test]
+    fn a_function_pointer_is_taken_for_one_of_the_executable() {
+        let pointer: fn() = || {};
+        assert_eq!(crates_around(pointer), ["raddle"]);
+        assert_eq!(without_hash("some-test-0123456789abcdef"), "some-test");
+        assert_eq!(without_hash("peer-raddle"), "peer-raddle");
     }
 
     #[test]

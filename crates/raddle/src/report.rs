@@ -2,7 +2,7 @@
 
 use crate::{Config, schedule_text};
 use raddle_core::protocol::{Failure, Stats, Stop};
-use raddle_core::{Event, Op, Symbols, Trace};
+use raddle_core::{Content, Event, Op, Symbols, Trace};
 use std::fmt::Write;
 use std::panic::Location;
 
@@ -121,11 +121,11 @@ fn interleaving(trace: &Trace, symbols: &Symbols, text: &mut String) {
 
 /// What a step does; `None` for steps that say nothing to a person.
 fn words(event: &Event) -> Option<String> {
-    let value = |v: Option<u128>| v.map_or(String::new(), |v| format!(" {v}"));
+    let value = |v: Content| v.get().map_or(String::new(), |v| format!(" {v}"));
     Some(match &event.op {
         Op::Read(a) => format!("reads{} from", value(a.read)),
         Op::Write(a) => format!("writes{} to", value(a.written)),
-        Op::Rmw(a) => match (a.read, a.written) {
+        Op::Rmw(a) => match (a.read.get(), a.written.get()) {
             (Some(old), Some(new)) => format!("changes {old} to {new} in"),
             _ => "changes".to_owned(),
         },

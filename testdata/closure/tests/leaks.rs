@@ -51,7 +51,8 @@ fn fail(executions: u64) {
     let path = std::env::temp_dir().join(format!("raddle-leaks-{}", std::process::id()));
     let count = File::options().append(true).create_new(true).open(&path).unwrap();
     std::fs::remove_file(path).unwrap();
-    let config = raddle::Config::new().schedules(executions).max_failures(u64::MAX).max_steps(500);
+    let config =
+        raddle::Config::new().strategy("random").schedules(executions).max_failures(u64::MAX).max_steps(500);
     let report = raddle::explore(config, || {
         (&count).write_all(b"x").unwrap();
         match count.metadata().unwrap().len() % 4 {

@@ -193,9 +193,9 @@ pub fn site(function: &str, line: u32) -> Site {
 
 /// Two threads, a lost update, and a panic.
 pub fn lost_update() -> Failure {
-    let access = |read, written| Access {
-        read,
-        written,
+    let access = |read: Option<u128>, written: Option<u128>| Access {
+        read: read.into(),
+        written: written.into(),
         ordering: Some(Ordering::SeqCst),
         ..Access::plain(VarId(0), 8)
     };

@@ -218,6 +218,13 @@ impl MethodPairs {
         }
     }
 
+    /// The pair ran at the same time so many times more.
+    pub fn covered_times(&mut self, pair: MethodPair, times: u64) {
+        if let Some(i) = self.index(pair) {
+            self.counts[i].covered += times;
+        }
+    }
+
     /// Counts what a whole execution covers. Methods that are not ours are passed over.
     pub fn observe(&mut self, trace: &Trace) {
         let events = match self.cut {

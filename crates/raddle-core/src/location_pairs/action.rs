@@ -46,8 +46,8 @@ impl Effect {
         let object = event.object()?;
         let (reads, writes) = match event.op {
             Op::Read(_) => (true, None),
-            Op::Write(a) => (false, Some(written(a.size, a.written))),
-            Op::Rmw(a) => (true, Some(written(a.size, a.written))),
+            Op::Write(a) => (false, Some(written(a.size, a.written.get()))),
+            Op::Rmw(a) => (true, Some(written(a.size, a.written.get()))),
             Op::Acquire { mode: LockMode::Shared, .. } | Op::Release { mode: LockMode::Shared, .. } => {
                 (true, None)
             }
@@ -94,7 +94,7 @@ fn written(size: u8, value: Option<Value>) -> Written {
 /// ```
 /// use raddle_core::location_pairs::{Effect, dependent};
 /// use raddle_core::{Access, Event, Op, VarId};
-/// let store = |value| Event::new(1, 0, Op::Write(Access { written: Some(value), ..Access::plain(VarId(0), 8) }));
+/// let store = |value: u128| Event::new(1, 0, Op::Write(Access { written: Some(value).into(), ..Access::plain(VarId(0), 8) }));
 /// let effects = |event| Vec::from_iter(Effect::of(&event));
 /// assert!(dependent(&effects(store(1)), &effects(store(2))));
 /// assert!(!dependent(&effects(store(1)), &effects(store(1))));

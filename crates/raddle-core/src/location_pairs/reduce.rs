@@ -299,7 +299,7 @@ impl View<'_> {
             }
             match self.event(i).op {
                 Op::Write(_) | Op::Wait { .. } | Op::Wake { .. } | Op::Spawn(_) => return false,
-                Op::Rmw(a) if a.read.is_none() || a.read != a.written => return false,
+                Op::Rmw(a) if a.read.get().is_none() || a.read != a.written => return false,
                 Op::Acquire { lock, .. } => *held.entry(lock).or_default() += 1,
                 Op::Release { lock, .. } => match held.get_mut(&lock) {
                     Some(n) if *n > 0 => *n -= 1,

@@ -121,6 +121,38 @@ impl std::fmt::Display for Instance {
     }
 }
 
+/// A text that is not an instance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NotAnInstance;
+
+impl std::fmt::Display for NotAnInstance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("not a pattern instance such as `P4(s4 s9 s5; n0)`")
+    }
+}
+
+impl std::error::Error for NotAnInstance {}
+
+/// Reads an instance as it is displayed, for example `P4(s4 s9 s5; n0)` or `P9(s1 s2 s3 s4; n0 n1)`.
+impl std::str::FromStr for Instance {
+    type Err = NotAnInstance;
+    fn from_str(text: &str) -> Result<Self, NotAnInstance> {
+        parse(text).ok_or(NotAnInstance)
+    }
+}
+
+fn parse(text: &str) -> Option<Instance> {
+    let (pattern, rest) = text.strip_prefix('P')?.split_once('(')?;
+    let (sites, names) = rest.strip_suffix(')')?.split_once(';')?;
+    let pattern = PatternId::new(pattern.parse().ok()?)?;
+    let numbers = |text: &str, prefix: char| -> Option<Vec<u32>> {
+        text.split_whitespace().map(|w| w.strip_prefix(prefix)?.parse().ok()).collect()
+    };
+    let sites = numbers(sites, 's')?.into_iter().map(SiteId).collect();
+    let vars = numbers(names, 'n')?.into_iter().map(NameId).collect();
+    Instance::try_from(Plain { pattern, sites, vars }).ok()
+}
+
 /// What is written to files.
 #[derive(Serialize, Deserialize)]
 struct Plain {
@@ -145,5 +177,20 @@ impl TryFrom<Plain> for Instance {
             return Err(format!("{} has {} steps and {vars} variable(s)", p.pattern, pattern.steps.len()));
         }
         Ok(Instance::new(p.pattern, &p.sites, p.vars[0], p.vars.get(1).copied()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instance_is_read_as_it_is_displayed() {
+        for text in ["P4(s4 s9 s5; n0)", "P9(s1 s2 s3 s4; n0 n1)"] {
+            assert_eq!(text.parse::<Instance>().unwrap().to_string(), text);
+        }
+        for bad in ["", "P4", "P4(s1 s2; n0)", "P18(s1 s2; n0)", "P1(s1 s2; n0 n1)", "P1(s1 2; n0)"] {
+            assert_eq!(bad.parse::<Instance>(), Err(NotAnInstance), "{bad}");
+        }
     }
 }

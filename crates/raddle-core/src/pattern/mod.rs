@@ -71,7 +71,7 @@ pub use catalogue::{AccessKind, CATALOGUE, PATTERNS, Pattern, PatternId, Step, W
 pub use cut::{CutConfig, CutMatcher, PatternRange};
 pub use distance::distance;
 pub use full::FullMatcher;
-pub use instance::{Instance, Match, Witness};
+pub use instance::{Instance, Match, NotAnInstance, Witness};
 pub use set::InstanceSet;
 
 use crate::event::{Event, Op};
@@ -132,7 +132,7 @@ pub fn patterns_of(matcher: &mut impl Matcher, trace: &Trace) -> BTreeSet<Instan
 }
 
 /// The roles in which an event can take part in a pattern.
-pub(crate) fn roles(op: &Op) -> &'static [AccessKind] {
+pub fn roles(op: &Op) -> &'static [AccessKind] {
     match op {
         Op::Read(_) => &[AccessKind::Read],
         Op::Write(_) => &[AccessKind::Write],

@@ -28,6 +28,10 @@ impl Strategy for Ars {
     fn end(&mut self, run: &Finished<'_>) {
         self.0.end(run);
     }
+
+    fn notes(&self) -> Vec<f64> {
+        self.0.degrees()
+    }
 }
 
 #[cfg(test)]

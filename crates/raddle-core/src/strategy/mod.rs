@@ -6,6 +6,8 @@
 
 mod adaptive;
 mod ars;
+mod auto;
+mod coverage;
 mod dfs;
 mod dpor;
 mod hars;
@@ -16,13 +18,17 @@ mod pos;
 mod random;
 mod rff;
 mod round_robin;
+mod serial;
 mod surw;
 #[cfg(test)]
 mod testing;
+mod tree;
 mod tsa;
 
 pub use adaptive::{Adaptive, AdaptiveConfig, Selection};
 pub use ars::Ars;
+pub use auto::Auto;
+pub use coverage::{Coverage, Plan};
 pub use dfs::Dfs;
 pub use dpor::Dpor;
 pub use hars::Hars;
@@ -33,6 +39,7 @@ pub use pos::Pos;
 pub use random::Random;
 pub use rff::Rff;
 pub use round_robin::RoundRobin;
+pub use serial::Serial;
 pub use surw::Surw;
 pub use tsa::Tsa;
 
@@ -91,6 +98,12 @@ pub trait Strategy: std::fmt::Debug + Send {
     fn begin(&mut self) -> bool;
     /// Decides.
     fn choose(&mut self, view: &View<'_>) -> Choice;
+    /// Decides without looking, given only how many threads are enabled; `None`, and nothing else happened, for a
+    /// strategy that wants to look. Asked before every [`choose`](Strategy::choose), because not having to show
+    /// anything is faster.
+    fn choose_blindly(&mut self, _enabled: usize) -> Option<usize> {
+        None
+    }
     /// Whether [`Strategy::happened`] is of use to it.
     fn listens(&self) -> bool {
         false
@@ -106,10 +119,18 @@ pub trait Strategy: std::fmt::Debug + Send {
     fn stuck(&mut self, _pending: &[Event]) {}
     /// The execution ended.
     fn end(&mut self, _run: &Finished<'_>) {}
+    /// Figures that the search keeps about itself, for evaluations; what they mean is its own affair.
+    fn notes(&self) -> Vec<f64> {
+        Vec::new()
+    }
 }
+
+/// The strategy for those who do not ask for one.
+pub const DEFAULT: &str = "auto";
 
 /// The strategies that can be asked for by name, with what may follow a colon.
 pub const NAMES: &[(&str, &str)] = &[
+    ("auto", ""),
     ("random", ""),
     ("pct", "depth, default 3"),
     ("pos", ""),
@@ -117,12 +138,20 @@ pub const NAMES: &[(&str, &str)] = &[
     ("rff", ""),
     ("period", "depth, one less than the most periods, default 3"),
     ("ars", "queue length, default 5, and any of p17, repeats, prune, drain, besides, first, stay"),
-    ("hars", "queue length, default 4, and any of p17, repeats, no-prune, drain, besides, first, stay"),
+    (
+        "hars",
+        "queue length, default 4, and any of p17, repeats, no-prune, drain, besides, first, stay, published",
+    ),
     ("round-robin", "steps per turn, default 1"),
     ("tsa", "executions without a new pair after which it ends, default 100"),
     ("pattern", "the instance to produce, such as `P4(s4 s9 s5; n0)`; it has to be given"),
     ("dfs", "most preemptions, default no bound"),
     ("dpor", ""),
+    ("serial", "the threads of the first calls in order, such as `1,2,1`, default all orders"),
+    (
+        "coverage",
+        "traces of a random walk, traces and seeds per strategy, and their names, as in `9000,500,3,pos,hars`",
+    ),
 ];
 
 /// A name that means no strategy.
@@ -158,6 +187,7 @@ fn make(name: &str, seed: u64) -> Option<Box<dyn Strategy>> {
     let number = |default: u32| parameter.map_or(Some(default), |p| p.parse::<u32>().ok());
     let positive = |default: u32| number(default).filter(|&n| n > 0);
     Some(match (base, parameter) {
+        ("auto", None) => Box::new(Auto::new(seed)),
         ("random", None) => Box::new(Random::new(seed)),
         ("pct", _) => Box::new(Pct::new(seed, positive(3)?)),
         ("pos", None) => Box::new(Pos::new(seed)),
@@ -171,7 +201,10 @@ fn make(name: &str, seed: u64) -> Option<Box<dyn Strategy>> {
         ("hars", Some(p)) => Box::new(Hars(Adaptive::new(seed, AdaptiveConfig::HARS.with(p)?))),
         ("round-robin", _) => Box::new(RoundRobin::new(positive(1)?)),
         ("tsa", _) => Box::new(Tsa::new(seed, positive(100)?)),
-        ("pattern", Some(p)) => Box::new(Pattern::new(seed, pattern::parse(p)?)),
+        ("pattern", Some(p)) => Box::new(Pattern::new(seed, p.parse().ok()?)),
+        ("serial", None) => Box::new(Serial::new()),
+        ("serial", Some(p)) => Box::new(Serial::parse(p)?),
+        ("coverage", Some(p)) => Box::new(Coverage::new(seed, Plan::parse(p)?)),
         ("dpor", None) => Box::new(Dpor::new()),
         ("dfs", None) => Box::new(Dfs::new(None)),
         ("dfs", _) => Box::new(Dfs::new(Some(number(0)?))),
@@ -186,10 +219,11 @@ mod tests {
     #[test]
     fn every_listed_name_makes_a_strategy_and_others_are_refused() {
         for (name, _) in NAMES {
-            assert_eq!(by_name(name, 0).is_ok(), *name != "pattern", "{name}");
+            assert_eq!(by_name(name, 0).is_ok(), !["pattern", "coverage"].contains(name), "{name}");
         }
         let with = [
             "tsa:5",
+            "coverage:9,5,3,pos,pct:2",
             "pattern:P1(s1 s2; n0)",
             "pct:2",
             "surw:locks",
@@ -198,6 +232,7 @@ mod tests {
             "hars:4,p17,drain",
             "round-robin:2",
             "dfs:0",
+            "serial:1,2,1",
         ];
         for name in with {
             assert!(by_name(name, 0).is_ok(), "{name}");
@@ -210,6 +245,7 @@ mod tests {
             "",
             "Random",
             "random:2",
+            "auto:1",
             "pct:",
             "pct:0",
             "pct:x",
@@ -220,6 +256,7 @@ mod tests {
             "hars:",
             "pattern:P1",
             "dpor:1",
+            "serial:1,0",
             "dfs:-1",
             "round-robin:0",
         ];

@@ -1,8 +1,8 @@
 //! One memory-access pattern on purpose.
 
 use super::{Choice, Finished, Strategy, View};
-use crate::event::{Event, SiteId, ThreadId, VarId};
-use crate::pattern::{Instance, PatternId, Which, Who, roles};
+use crate::event::{Event, ThreadId, VarId};
+use crate::pattern::{Instance, Which, Who, roles};
 use crate::trace::NameId;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -147,29 +147,13 @@ impl Strategy for Pattern {
     }
 }
 
-/// Reads an instance as it is displayed, for example `P4(s4 s9 s5; n0)` or `P9(s1 s2 s3 s4; n0 n1)`.
-pub(super) fn parse(text: &str) -> Option<Instance> {
-    let (pattern, rest) = text.strip_prefix('P')?.split_once('(')?;
-    let (sites, names) = rest.strip_suffix(')')?.split_once(';')?;
-    let pattern = PatternId::new(pattern.parse().ok()?)?;
-    let numbers = |text: &str, prefix: char| -> Option<Vec<u32>> {
-        text.split_whitespace().map(|w| w.strip_prefix(prefix)?.parse().ok()).collect()
-    };
-    let sites: Vec<SiteId> = numbers(sites, 's')?.into_iter().map(SiteId).collect();
-    let names = numbers(names, 'n')?;
-    let p = pattern.pattern();
-    if sites.len() != p.steps.len() || names.len() != 1 + usize::from(p.has_y()) {
-        return None;
-    }
-    Some(Instance::new(pattern, &sites, NameId(names[0]), names.get(1).map(|&n| NameId(n))))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Dfs;
     use super::super::testing::{Do, Program};
     use super::*;
-    use crate::pattern::{FullMatcher, patterns_of};
+    use crate::event::SiteId;
+    use crate::pattern::{FullMatcher, PatternId, patterns_of};
     use std::collections::BTreeSet;
 
     /// Every instance that some execution contains is produced; how many executions each took.
@@ -232,15 +216,5 @@ mod tests {
         assert_eq!(s.hits(), 0, "the first execution is eager");
         (0..20).for_each(|_| drop(program.run(&mut s)));
         assert!(s.hits() > 3, "{}", s.hits());
-    }
-
-    #[test]
-    fn an_instance_is_read_as_it_is_displayed() {
-        for text in ["P4(s4 s9 s5; n0)", "P9(s1 s2 s3 s4; n0 n1)"] {
-            assert_eq!(parse(text).unwrap().to_string(), text);
-        }
-        for bad in ["", "P4", "P4(s1 s2; n0)", "P18(s1 s2; n0)", "P1(s1 s2; n0 n1)", "P1(s1 2; n0)"] {
-            assert_eq!(parse(bad), None, "{bad}");
-        }
     }
 }

@@ -46,6 +46,10 @@ impl Strategy for Pos {
         Choice::Run(highest)
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn happened(&mut self, event: &Event) {
         self.priorities.executed(event);
     }

@@ -25,12 +25,27 @@ impl Strategy for Random {
     fn choose(&mut self, view: &View<'_>) -> Choice {
         Choice::Run(self.rng.random_range(0..view.enabled.len()))
     }
+
+    fn choose_blindly(&mut self, enabled: usize) -> Option<usize> {
+        Some(self.rng.random_range(0..enabled))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::event::{Event, ThreadId};
+
+    #[test]
+    fn it_chooses_the_same_whether_it_looks_or_not() {
+        let enabled = [Event::read(0, 0, 0), Event::read(1, 0, 0), Event::read(2, 0, 0)];
+        let (mut a, mut b) = (Random::new(3), Random::new(3));
+        for n in [2, 3, 1, 3, 2, 3] {
+            let view =
+                View { enabled: &enabled[..n], last: ThreadId(0), events: &[], vars: &[], decision: 0 };
+            assert_eq!(a.choose(&view), Choice::Run(b.choose_blindly(n).unwrap()));
+        }
+    }
 
     #[test]
     fn every_enabled_thread_is_chosen_about_equally_often() {

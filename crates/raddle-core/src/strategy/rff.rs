@@ -241,6 +241,10 @@ impl Strategy for Rff {
         Choice::Run(best)
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn happened(&mut self, event: &Event) {
         self.priorities.executed(event);
     }

@@ -176,6 +176,10 @@ impl Strategy for Surw {
         }
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn happened(&mut self, event: &Event) {
         self.priorities.executed(event);
     }

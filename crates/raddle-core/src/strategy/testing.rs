@@ -4,7 +4,7 @@
 //! it: every operation is a visible step, and the strategy is asked where it has a choice.
 
 use super::{Choice, Finished, Strategy, View};
-use crate::event::{Access, Event, LockMode, Op, ThreadId, VarId};
+use crate::event::{Access, Event, LockMode, MethodId, Op, ThreadId, VarId};
 use crate::outcome::{Kind, Outcome};
 use crate::trace::{NameId, Trace};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +18,10 @@ pub enum Do {
     TryLock(u32),
     /// Nothing when the thread does not have the lock.
     Unlock(u32),
+    /// A method is entered.
+    Enter(u32),
+    /// A method is left, together with the step before.
+    Leave(u32),
 }
 
 pub struct Program {
@@ -25,6 +29,8 @@ pub struct Program {
     threads: Vec<Vec<(u32, Do)>>,
     /// Locks are given back together with the step before, not in a visible step of their own.
     pub silent_unlock: bool,
+    /// Accesses of this variable under a lock are made together with the step before.
+    pub silent_variable: Option<u32>,
     /// Whether a complete execution is a failure.
     pub fails: fn(&Run) -> bool,
 }
@@ -63,7 +69,7 @@ impl Program {
     }
 
     fn with(threads: Vec<Vec<(u32, Do)>>) -> Self {
-        Program { threads, silent_unlock: false, fails: |_| false }
+        Program { threads, silent_unlock: false, silent_variable: None, fails: |_| false }
     }
 
     /// Runs once; `None` when the strategy has nothing left to try.
@@ -121,6 +127,7 @@ impl Run {
 fn object(op: Do) -> u32 {
     match op {
         Do::Read(v) | Do::Write(v) | Do::Lock(v) | Do::TryLock(v) | Do::Unlock(v) => v,
+        Do::Enter(_) | Do::Leave(_) => 0,
     }
 }
 
@@ -186,13 +193,17 @@ impl State<'_> {
 
     /// What the thread does without being asked.
     fn settle(&mut self, t: usize, s: &mut dyn Strategy) {
-        while let Some((_, Do::Unlock(l))) = self.next(t) {
-            if self.holders.get(&l) != Some(&t) {
-                self.pc[t] += 1;
-            } else if self.program.silent_unlock {
-                self.step(t, s);
-            } else {
-                return;
+        loop {
+            match self.next(t) {
+                Some((_, Do::Leave(_))) => self.step(t, s),
+                Some((_, Do::Unlock(l))) if self.holders.get(&l) != Some(&t) => self.pc[t] += 1,
+                Some((_, Do::Unlock(_))) if self.program.silent_unlock => self.step(t, s),
+                Some((_, Do::Read(v) | Do::Write(v)))
+                    if Some(v) == self.program.silent_variable && self.holders.values().any(|h| *h == t) =>
+                {
+                    self.step(t, s);
+                }
+                _ => return,
             }
         }
     }
@@ -207,6 +218,8 @@ impl State<'_> {
             Do::Lock(l) => Op::Acquire { lock: VarId(l), mode },
             Do::TryLock(l) => Op::TryAcquire { lock: VarId(l), mode },
             Do::Unlock(l) => Op::Release { lock: VarId(l), mode },
+            Do::Enter(m) => Op::Enter(MethodId(m)),
+            Do::Leave(m) => Op::Leave(MethodId(m)),
         };
         Some(Event::new(t as u32, site, op))
     }
@@ -218,12 +231,12 @@ impl State<'_> {
         match &mut e.op {
             Op::Read(a) => {
                 let value = *self.values.get(&a.var.0).unwrap_or(&0);
-                a.read = Some(value);
+                a.read = crate::Content::of(value);
                 self.run.seen.insert(place, value);
             }
             Op::Write(a) => {
                 let value = 1000 * (u128::from(place.0) + 1) + place.1 as u128;
-                a.written = Some(value);
+                a.written = crate::Content::of(value);
                 self.values.insert(a.var.0, value);
             }
             Op::Acquire { lock, .. } => {
@@ -240,6 +253,7 @@ impl State<'_> {
             Op::Release { lock, .. } => {
                 self.holders.remove(&lock.0);
             }
+            Op::Enter(_) | Op::Leave(_) => {}
             _ => unreachable!("programs have no other operations"),
         }
         self.run.trace.events.push(e);

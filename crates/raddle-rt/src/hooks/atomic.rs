@@ -1,17 +1,17 @@
 //! Atomic accesses and fences.
 //!
 //! The operation itself is done here, at the moment the strategy lets it happen. Fibers share one
-//! operating-system thread, so sequentially consistent hardware operations are only needed for memory that
-//! is also used outside executions.
+//! operating-system thread, so locked hardware operations are only needed outside executions.
 
-use super::{Verdict, filter, site, stand};
+use super::{Verdict, filter, matters, remember_again, site, stand};
 use crate::fiber::{Gate, State};
 use crate::image::{self, AccessKind, Class, LockFamily, LockOp, LockStep};
-use crate::runtime::{self, Inside, access, rt};
+use crate::runtime::{self, Inside, rt};
+use crate::sites::Sites;
 use crate::sync::words::{self, Change};
-use raddle_core::{Access, LockMode, Op, Ordering, SiteId};
+use raddle_core::{Access, Content, LockMode, Op, Ordering, SiteId, VarId};
 use std::arch::naked_asm;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 /// How an operation acts on its word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,64 +65,88 @@ pub struct Pending {
     site: SiteId,
     record: Record,
     addr: usize,
-    access: Access,
+    var: VarId,
+    size: u8,
+    ordering: Ordering,
 }
 
-/// Announces an atomic operation; returns when it may happen.
-pub fn announce(shape: Shape, addr: usize, size: usize, mo: i32, pc: usize) -> Pending {
-    let r = rt();
-    r.tick();
-    let mut p =
-        Pending { site: SiteId(0), record: Record::No, addr, access: access(Default::default(), size as u8) };
-    if runtime::alone() {
-        return p;
+impl Pending {
+    /// An operation that nothing is known about yet.
+    #[inline(always)]
+    pub fn new(addr: usize, size: usize, mo: i32) -> Self {
+        let (site, var) = (SiteId(0), VarId(0));
+        Pending { site, record: Record::No, addr, var, size: size as u8, ordering: ordering(mo) }
     }
+
+    #[inline(always)]
+    fn access(&self) -> Access {
+        Access { ordering: Some(self.ordering), ..Access::plain(self.var, self.size) }
+    }
+
+    /// Whether it is to be recorded once it has happened.
+    #[inline(always)]
+    pub fn counts(&self) -> bool {
+        self.record != Record::No
+    }
+}
+
+/// Announces an atomic operation that may matter; returns when it may happen.
+#[inline(never)]
+pub fn announce(p: &mut Pending, shape: Shape, pc: usize) {
     super::plain::settle_store();
-    p.site = site(pc, shape.kind());
-    p.access.ordering = Some(ordering(mo));
-    match super::class(p.site) {
-        Class::Data => visible(&mut p, shape, Record::Data),
-        Class::Lock { family, op, mode, step } => lock(&mut p, family, op, image::mode(mode), step),
+    let (site, class, by_pc) = site(pc, shape.kind());
+    p.site = site;
+    match class {
+        Class::Data => visible(p, shape, Record::Data),
+        Class::Lock { family, op, mode, step } => lock(p, family, op, image::mode(mode), step),
         Class::RefCountObserved => {
             let r = rt();
-            r.store.learned |= !r.store.sites.counts_observed;
-            r.store.sites.counts_observed = true;
-            visible(&mut p, shape, Record::Sync);
+            if !r.store.sites.counts_observed {
+                r.store.learned = true;
+                r.store.sites.counts_observed = true;
+                super::listen_again();
+            }
+            visible(p, shape, Record::Sync);
         }
-        Class::RefCount if rt().store.sites.counts_observed => visible(&mut p, shape, Record::Sync),
-        Class::Channel | Class::Internal => visible(&mut p, shape, Record::Sync),
+        Class::RefCount if rt().store.sites.counts_observed => visible(p, shape, Record::Sync),
+        Class::Channel | Class::Internal => visible(p, shape, Record::Sync),
         // Their other side is precompiled, so that its accesses are not seen: each of these is a step.
-        Class::Once if shape == Shape::Load && runtime::load(addr, 4) == ONCE_COMPLETE => {
-            runtime::patience(p.site)
+        Class::Once if shape == Shape::Load && runtime::load(p.addr, 4) == ONCE_COMPLETE => {
+            runtime::patience(site)
         }
-        Class::Once | Class::Condvar | Class::Park => always_visible(&mut p, shape),
-        Class::RefCount | Class::Poison | Class::Thread => runtime::patience(p.site),
+        Class::Once | Class::Condvar | Class::Park => always_visible(p, shape),
+        Class::RefCount | Class::Poison | Class::Thread => {
+            if by_pc || Sites::counts(site) {
+                super::hush(pc);
+            }
+            runtime::patience(site);
+        }
     }
-    p
 }
 
 /// A step that is visible if its memory is shared.
+#[inline(always)]
 fn visible(p: &mut Pending, shape: Shape, record: Record) {
     let write = shape != Shape::Load;
-    let size = p.access.size as usize;
-    let verdict = filter(p.site, p.addr, size, write, true);
+    let size = p.size as usize;
+    let verdict = filter(p.site, p.addr, size, write);
     if verdict == Verdict::Private {
         runtime::patience(p.site);
         return;
     }
     p.record = record;
-    p.access.var = rt().var(p.addr);
+    p.var = rt().var(p.addr);
     if verdict == Verdict::Point {
         let op = match (record, shape) {
-            (Record::Sync, _) => Op::Sync { on: p.access.var, write },
-            (_, Shape::Load) => Op::Read(p.access),
-            (_, Shape::Store) => Op::Write(p.access),
-            (_, Shape::Rmw | Shape::Cas) => Op::Rmw(p.access),
+            (Record::Sync, _) => Op::Sync { on: p.var, write },
+            (_, Shape::Load) => Op::Read(p.access()),
+            (_, Shape::Store) => Op::Write(p.access()),
+            (_, Shape::Rmw | Shape::Cas) => Op::Rmw(p.access()),
         };
         let e = rt().event(p.site, op);
         // A compare-exchange or swap may be the read of a spin loop.
         stand(e, shape == Shape::Store);
-        filter(p.site, p.addr, size, write, false);
+        remember_again(p.site, p.addr, size, write);
     } else {
         runtime::patience(p.site);
     }
@@ -134,9 +158,9 @@ const ONCE_COMPLETE: u128 = 0;
 /// A step that is visible whoever touches its memory.
 fn always_visible(p: &mut Pending, shape: Shape) {
     p.record = Record::Sync;
-    p.access.var = rt().var(p.addr);
+    p.var = rt().var(p.addr);
     let write = shape != Shape::Load;
-    let e = rt().event(p.site, Op::Sync { on: p.access.var, write });
+    let e = rt().event(p.site, Op::Sync { on: p.var, write });
     stand(e, write);
 }
 
@@ -149,7 +173,7 @@ fn lock(p: &mut Pending, family: LockFamily, op: LockOp, mode: LockMode, step: L
     let addr = p.addr;
     let second_half = r.me().acquiring == addr && step == LockStep::Decides;
     let var = r.var(addr);
-    p.access.var = var;
+    p.var = var;
     let rwlock = matches!(family, LockFamily::StdRwLock | LockFamily::ParkingLotRwLock);
     let gate = Gate {
         addr,
@@ -190,27 +214,27 @@ fn lock(p: &mut Pending, family: LockFamily, op: LockOp, mode: LockMode, step: L
     }
 }
 
-/// Records an operation that has happened.
-pub fn happened(p: &Pending, old: u128, read: bool, written: Option<u128>) {
-    if p.record == Record::No {
-        return;
-    }
-    note(p, old, read, written);
-    runtime::after(p.site);
-}
-
-fn note(p: &Pending, old: u128, read: bool, written: Option<u128>) {
-    match written {
-        // A store of what was there already is no progress: `while lock.swap(true) {}` spins.
-        Some(new) if !read || new != old => runtime::progressed(),
-        _ => runtime::saw(p.site, p.addr, p.access.size, old),
+/// Records an operation that has happened: whether it read `old`, and whether it wrote `new`.
+#[inline(never)]
+pub fn happened(p: &Pending, old: u128, read: bool, written: bool, new: u128) {
+    // A store of what was there already is no progress: `while lock.swap(true) {}` spins.
+    if written && (!read || new != old) {
+        runtime::progressed();
+    } else {
+        runtime::saw(p.site, p.addr, p.size, old);
     }
     let r = rt();
     match p.record {
         Record::No => {}
         Record::Data => {
-            let a = Access { read: read.then_some(old), written, ..p.access };
-            let op = match (read, written.is_some()) {
+            let mut a = p.access();
+            if read {
+                a.read = Content::of(old);
+            }
+            if written {
+                a.written = Content::of(new);
+            }
+            let op = match (read, written) {
                 (true, true) => Op::Rmw(a),
                 (false, _) => Op::Write(a),
                 (true, false) => Op::Read(a),
@@ -219,24 +243,22 @@ fn note(p: &Pending, old: u128, read: bool, written: Option<u128>) {
             r.record(e);
         }
         Record::Sync => {
-            let e = r.event(p.site, Op::Sync { on: p.access.var, write: written.is_some() });
+            let e = r.event(p.site, Op::Sync { on: p.var, write: written });
             r.record(e);
         }
-        Record::Lock(family, ..) => {
-            let Some(new) = written else { return };
-            match words::change(family, old as u64, new as u64) {
-                Change::Taken(mode) => r.acquired(p.addr, mode, p.site),
-                Change::Given(mode) => r.released(p.addr, mode, p.site),
-                Change::Turned(mode) => {
-                    let before =
-                        if mode == LockMode::Shared { LockMode::Exclusive } else { LockMode::Shared };
-                    r.released(p.addr, before, p.site);
-                    r.acquired(p.addr, mode, p.site);
-                }
-                Change::Nothing => {}
+        Record::Lock(family, ..) if written => match words::change(family, old as u64, new as u64) {
+            Change::Taken(mode) => r.acquired(p.addr, mode, p.site),
+            Change::Given(mode) => r.released(p.addr, mode, p.site),
+            Change::Turned(mode) => {
+                let before = if mode == LockMode::Shared { LockMode::Exclusive } else { LockMode::Shared };
+                r.released(p.addr, before, p.site);
+                r.acquired(p.addr, mode, p.site);
             }
-        }
+            Change::Nothing => {}
+        },
+        Record::Lock(..) => {}
     }
+    runtime::after(p.site);
 }
 
 macro_rules! atomics {
@@ -251,14 +273,27 @@ macro_rules! atomics {
                 unsafe { &*(addr as *const $atomic) }
             }
 
+            // Inside an execution one thread of the operating system does everything, so a plain instruction does.
+
             extern "C" fn load(addr: usize, mo: i32, pc: usize) -> $int {
                 if !runtime::controlled() {
                     return at(addr).load(SeqCst);
                 }
+                controlled_load(addr, mo, pc)
+            }
+
+            #[inline(never)]
+            fn controlled_load(addr: usize, mo: i32, pc: usize) -> $int {
+                if !matters(pc) {
+                    return at(addr).load(Relaxed);
+                }
                 let _inside = Inside::enter();
-                let p = announce(Shape::Load, addr, $size, mo, pc);
-                let v = at(addr).load(SeqCst);
-                happened(&p, v as u128, true, None);
+                let mut p = Pending::new(addr, $size, mo);
+                announce(&mut p, Shape::Load, pc);
+                let v = at(addr).load(Relaxed);
+                if p.counts() {
+                    happened(&p, v as u128, true, false, 0);
+                }
                 v
             }
 
@@ -266,59 +301,102 @@ macro_rules! atomics {
                 if !runtime::controlled() {
                     return at(addr).store(value, SeqCst);
                 }
-                let _inside = Inside::enter();
-                let p = announce(Shape::Store, addr, $size, mo, pc);
-                let old = at(addr).swap(value, SeqCst);
-                happened(&p, old as u128, false, Some(value as u128));
+                controlled_rmw(addr, value, mo, pc, Shape::Store, |_, v| v);
             }
 
-            #[inline(always)]
-            fn rmw(addr: usize, value: $int, mo: i32, pc: usize, f: impl Fn(&$atomic, $int) -> $int) -> $int {
-                if !runtime::controlled() {
-                    return f(at(addr), value);
+            #[inline(never)]
+            fn controlled_rmw(addr: usize, value: $int, mo: i32, pc: usize, shape: Shape, f: impl Fn($int, $int) -> $int) -> $int {
+                let act = || {
+                    let old = at(addr).load(Relaxed);
+                    let new = f(old, value);
+                    at(addr).store(new, Relaxed);
+                    (old, new)
+                };
+                if !matters(pc) {
+                    return act().0;
                 }
                 let _inside = Inside::enter();
-                let p = announce(Shape::Rmw, addr, $size, mo, pc);
-                let old = f(at(addr), value);
-                let new = at(addr).load(SeqCst);
-                happened(&p, old as u128, true, Some(new as u128));
+                let mut p = Pending::new(addr, $size, mo);
+                announce(&mut p, shape, pc);
+                let (old, new) = act();
+                if p.counts() {
+                    happened(&p, old as u128, shape != Shape::Store, true, new as u128);
+                }
                 old
             }
 
             extern "C" fn exchange(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
-                rmw(addr, v, mo, pc, |a, v| a.swap(v, SeqCst))
+                if !runtime::controlled() {
+                    return at(addr).swap(v, SeqCst);
+                }
+                controlled_rmw(addr, v, mo, pc, Shape::Rmw, |_, v| v)
             }
             extern "C" fn add(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
-                rmw(addr, v, mo, pc, |a, v| a.fetch_add(v, SeqCst))
+                if !runtime::controlled() {
+                    return at(addr).fetch_add(v, SeqCst);
+                }
+                controlled_rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old.wrapping_add(v))
             }
             extern "C" fn sub(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
-                rmw(addr, v, mo, pc, |a, v| a.fetch_sub(v, SeqCst))
+                if !runtime::controlled() {
+                    return at(addr).fetch_sub(v, SeqCst);
+                }
+                controlled_rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old.wrapping_sub(v))
             }
             extern "C" fn and(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
-                rmw(addr, v, mo, pc, |a, v| a.fetch_and(v, SeqCst))
+                if !runtime::controlled() {
+                    return at(addr).fetch_and(v, SeqCst);
+                }
+                controlled_rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old & v)
             }
             extern "C" fn or(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
-                rmw(addr, v, mo, pc, |a, v| a.fetch_or(v, SeqCst))
+                if !runtime::controlled() {
+                    return at(addr).fetch_or(v, SeqCst);
+                }
+                controlled_rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old | v)
             }
             extern "C" fn xor(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
-                rmw(addr, v, mo, pc, |a, v| a.fetch_xor(v, SeqCst))
+                if !runtime::controlled() {
+                    return at(addr).fetch_xor(v, SeqCst);
+                }
+                controlled_rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old ^ v)
             }
             extern "C" fn nand(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
-                rmw(addr, v, mo, pc, |a, v| a.fetch_nand(v, SeqCst))
+                if !runtime::controlled() {
+                    return at(addr).fetch_nand(v, SeqCst);
+                }
+                controlled_rmw(addr, v, mo, pc, Shape::Rmw, |old, v| !(old & v))
             }
 
+            #[inline(always)]
             fn cas(addr: usize, expected: $int, new: $int, mo: i32, pc: usize) -> Result<$int, $int> {
                 if !runtime::controlled() {
                     return at(addr).compare_exchange(expected, new, SeqCst, SeqCst);
                 }
-                let _inside = Inside::enter();
-                let p = announce(Shape::Cas, addr, $size, mo, pc);
-                let r = at(addr).compare_exchange(expected, new, SeqCst, SeqCst);
-                match r {
-                    Ok(old) => happened(&p, old as u128, true, Some(new as u128)),
-                    Err(old) => happened(&p, old as u128, true, None),
+                let old = controlled_cas(addr, expected, new, mo, pc);
+                if old == expected { Ok(old) } else { Err(old) }
+            }
+
+            #[inline(never)]
+            fn controlled_cas(addr: usize, expected: $int, new: $int, mo: i32, pc: usize) -> $int {
+                let act = || {
+                    let old = at(addr).load(Relaxed);
+                    if old == expected {
+                        at(addr).store(new, Relaxed);
+                    }
+                    old
+                };
+                if !matters(pc) {
+                    return act();
                 }
-                r
+                let _inside = Inside::enter();
+                let mut p = Pending::new(addr, $size, mo);
+                announce(&mut p, Shape::Cas, pc);
+                let old = act();
+                if p.counts() {
+                    happened(&p, old as u128, true, old == expected, new as u128);
+                }
+                old
             }
 
             extern "C" fn cas_val(addr: usize, expected: $int, new: $int, mo: i32, _fail: i32, pc: usize) -> $int {
@@ -370,13 +448,19 @@ extern "C" fn fence(mo: i32, pc: usize) {
         return;
     }
     let _inside = Inside::enter();
-    let r = rt();
-    r.tick();
-    let s = site(pc, AccessKind::Fence);
+    if !matters(pc) {
+        return;
+    }
+    let (s, class, by_pc) = site(pc, AccessKind::Fence);
     runtime::patience(s);
-    let e = r.event(s, Op::Fence(ordering(mo)));
-    if !runtime::alone() && super::class(s) == Class::Data {
-        r.record(e);
+    let r = rt();
+    match class {
+        Class::Data => {
+            let e = r.event(s, Op::Fence(ordering(mo)));
+            r.record(e);
+        }
+        _ if by_pc || Sites::counts(s) && !r.store.sites.counts_observed => super::hush(pc),
+        _ => {}
     }
 }
 

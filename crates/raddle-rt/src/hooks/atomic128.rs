@@ -1,7 +1,8 @@
 //! Atomic accesses of 16 bytes. The compiler makes them only for processors with `cmpxchg16b`, which is
 //! therefore there when these are called.
 
-use super::atomic::{Shape, announce, happened};
+use super::atomic::{Pending, Shape, announce, happened};
+use super::matters;
 use crate::runtime::{self, Inside};
 use std::arch::{asm, naked_asm};
 
@@ -41,35 +42,44 @@ fn update(addr: usize, f: impl Fn(u128) -> u128) -> u128 {
 }
 
 extern "C" fn load(addr: usize, mo: i32, pc: usize) -> u128 {
-    if !runtime::controlled() {
+    if !runtime::controlled() || !matters(pc) {
         return exchange_if(addr, 0, 0);
     }
     let _inside = Inside::enter();
-    let p = announce(Shape::Load, addr, SIZE, mo, pc);
+    let mut p = Pending::new(addr, SIZE, mo);
+    announce(&mut p, Shape::Load, pc);
     let v = exchange_if(addr, 0, 0);
-    happened(&p, v, true, None);
+    if p.counts() {
+        happened(&p, v, true, false, 0);
+    }
     v
 }
 
 extern "C" fn store(addr: usize, value: u128, mo: i32, pc: usize) {
-    if !runtime::controlled() {
+    if !runtime::controlled() || !matters(pc) {
         update(addr, |_| value);
         return;
     }
     let _inside = Inside::enter();
-    let p = announce(Shape::Store, addr, SIZE, mo, pc);
+    let mut p = Pending::new(addr, SIZE, mo);
+    announce(&mut p, Shape::Store, pc);
     let old = update(addr, |_| value);
-    happened(&p, old, false, Some(value));
+    if p.counts() {
+        happened(&p, old, false, true, value);
+    }
 }
 
 fn modify(addr: usize, mo: i32, pc: usize, f: impl Fn(u128) -> u128) -> u128 {
-    if !runtime::controlled() {
+    if !runtime::controlled() || !matters(pc) {
         return update(addr, f);
     }
     let _inside = Inside::enter();
-    let p = announce(Shape::Rmw, addr, SIZE, mo, pc);
+    let mut p = Pending::new(addr, SIZE, mo);
+    announce(&mut p, Shape::Rmw, pc);
     let old = update(addr, &f);
-    happened(&p, old, true, Some(f(old)));
+    if p.counts() {
+        happened(&p, old, true, true, f(old));
+    }
     old
 }
 
@@ -95,13 +105,16 @@ modifying! {
 }
 
 extern "C" fn compare_exchange(addr: usize, expected: u128, new: u128, mo: i32, pc: usize) -> u128 {
-    if !runtime::controlled() {
+    if !runtime::controlled() || !matters(pc) {
         return exchange_if(addr, expected, new);
     }
     let _inside = Inside::enter();
-    let p = announce(Shape::Cas, addr, SIZE, mo, pc);
+    let mut p = Pending::new(addr, SIZE, mo);
+    announce(&mut p, Shape::Cas, pc);
     let old = exchange_if(addr, expected, new);
-    happened(&p, old, true, (old == expected).then_some(new));
+    if p.counts() {
+        happened(&p, old, true, old == expected, new);
+    }
     old
 }
 

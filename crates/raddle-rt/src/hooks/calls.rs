@@ -25,13 +25,13 @@ extern "C" fn exited() {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tsan_func_entry(caller: usize) {
     naked_asm!(
-        "mov rax, [rip + RADDLE_ACTIVE@GOTPCREL]",
-        "cmp byte ptr [rax], 0",
+        "cmp byte ptr [rip + {listening}], 0",
         "jne 2f",
         "ret",
         "2: mov rsi, rsp",
-        "jmp {}",
-        sym entered,
+        "jmp {entered}",
+        entered = sym entered,
+        listening = sym runtime::LISTENING,
     )
 }
 
@@ -43,11 +43,11 @@ pub unsafe extern "C" fn __tsan_func_entry(caller: usize) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tsan_func_exit() {
     naked_asm!(
-        "mov rax, [rip + RADDLE_ACTIVE@GOTPCREL]",
-        "cmp byte ptr [rax], 0",
-        "jne {}",
+        "cmp byte ptr [rip + {listening}], 0",
+        "jne {exited}",
         "ret",
-        sym exited,
+        exited = sym exited,
+        listening = sym runtime::LISTENING,
     )
 }
 

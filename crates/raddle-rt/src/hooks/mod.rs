@@ -30,6 +30,7 @@ use crate::image::{AccessKind, Class};
 use crate::memory;
 use crate::runtime::{self, Mode, rt};
 use crate::shadow::{Clash, Touch};
+use crate::table::mix;
 use raddle_core::{SiteId, ThreadId};
 
 /// What the filter says about an access.
@@ -44,71 +45,154 @@ pub enum Verdict {
 }
 
 /// Size of the small tables that remember what was just looked up.
-pub const RECENT: usize = 512;
+pub const RECENT: usize = 1024;
+/// The same for touches, which are larger: they have to stay in the processor's nearest cache.
+pub const TOUCHES: usize = 256;
+/// How much of them is used, a power of two.
+static mut SLOTS: usize = RECENT;
 
-/// The site of the hook call that returns to `pc`.
-#[inline]
-pub fn site(pc: usize, kind: AccessKind) -> SiteId {
-    let r = rt();
-    let slot = &mut r.recent_sites[(pc >> 2) % RECENT];
-    if slot.0 == pc {
-        return slot.1;
-    }
-    let store = &mut *r.store;
-    let (site, alone) = store.sites.at(pc, &r.fibers[r.current], 1, kind, &mut store.image);
-    if alone {
-        *slot = (pc, site);
-    }
-    site
+/// How much of the small tables is used.
+#[inline(always)]
+pub fn slots() -> usize {
+    // SAFETY: one controlled thread.
+    unsafe { SLOTS }
 }
 
-/// Return addresses of plain accesses to words that are none of the program's data.
-static mut INDIFFERENT: [usize; RECENT] = [0; RECENT];
+/// Uses little of the small tables: a child that lives for one execution pays for each page that it writes to.
+pub fn remember_little() {
+    const FEW: usize = 64;
+    // SAFETY: one controlled thread.
+    unsafe { SLOTS = FEW };
+}
 
-/// Whether the access before this return address is known not to be one of the program's data.
+/// What is known about a return address that alone determines its site.
+#[derive(Clone, Copy)]
+struct Known {
+    pc: usize,
+    site: SiteId,
+    class: Class,
+}
+
+static mut KNOWN: [Known; RECENT] = [Known { pc: 0, site: SiteId(0), class: Class::Data }; RECENT];
+
+/// The site of the hook call that returns to `pc`, its class, and whether `pc` alone determines it.
 #[inline(always)]
-pub fn indifferent(pc: usize) -> bool {
+pub fn site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
+    // SAFETY: one controlled thread.
+    let known = unsafe { KNOWN[(pc >> 1) & (slots() - 1) & (RECENT - 1)] };
+    if known.pc == pc { (known.site, known.class, true) } else { look_up_site(pc, kind) }
+}
+
+#[inline(never)]
+fn look_up_site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
+    let store = &mut *rt().store;
+    let (site, alone) = store.sites.at(pc, runtime::me(), 1, kind, &mut store.image);
+    let class = store.sites.get(site).class;
+    if alone {
+        // SAFETY: one controlled thread.
+        unsafe { KNOWN[(pc >> 1) & (slots() - 1) & (RECENT - 1)] = Known { pc, site, class } };
+    }
+    (site, class, alone)
+}
+
+/// Return addresses of accesses to words whose order does not matter, as things stand.
+static mut QUIET: [usize; QUIETS] = [0; QUIETS];
+const QUIETS: usize = 2 * RECENT;
+
+/// Whether the access before this return address is known not to matter.
+#[inline(always)]
+pub fn quiet(pc: usize) -> bool {
     // SAFETY: one controlled thread; the index is in range.
-    unsafe { INDIFFERENT[(pc >> 2) % RECENT] == pc }
+    unsafe { QUIET[pc & (2 * SLOTS - 1) & (QUIETS - 1)] == pc }
 }
 
 /// Remembers that.
-pub fn remember_indifferent(pc: usize) {
+pub fn hush(pc: usize) {
     // SAFETY: as above.
-    unsafe { INDIFFERENT[(pc >> 2) % RECENT] = pc };
+    unsafe { QUIET[pc & (2 * SLOTS - 1) & (QUIETS - 1)] = pc };
 }
 
-/// Remembers the access in the shadow memory, learns from clashes, and says what to do about it.
+/// Forgets all that: something that did not matter now does.
+pub fn listen_again() {
+    // SAFETY: as above.
+    unsafe { QUIET = [0; QUIETS] };
+}
+
+/// Begins a raw event of the running thread, the access before the return address `pc`; tells whether the access may
+/// matter. In a replay every event is looked at.
+#[inline(always)]
+pub fn matters(pc: usize) -> bool {
+    let me = runtime::me();
+    me.raw += 1;
+    !(runtime::alone() || me.raw < me.raw_limit && quiet(pc))
+}
+
+/// Says what to do about an access; remembers it in the shadow memory unless it is a scheduling point.
 #[inline]
-pub fn filter(site: SiteId, addr: usize, size: usize, write: bool, decide: bool) -> Verdict {
+pub fn filter(site: SiteId, addr: usize, size: usize, write: bool) -> Verdict {
     let r = rt();
-    let me = r.current;
-    let f = &r.fibers[me];
-    let known = r.store.sites.get(site);
-    if !known.point && !r.store.stacks_shared && in_own_stack(f.stack_range, addr) {
-        return Verdict::Private;
-    }
-    // Whoever reaches into another thread's stack makes stacks worth watching, from the next execution on
-    // from its first access.
-    if !r.store.stacks_shared
-        && !memory::owns(addr)
-        && r.fibers.iter().any(|o| o.id != f.id && in_own_stack(o.stack_range, addr))
-    {
-        r.store.stacks_shared = true;
-        r.store.learned = true;
-        runtime::watch_stacks(true);
-    }
-    if decide && (known.point || r.store.job.every_access) {
+    let point = r.store.sites.get(site).point;
+    if point && memory::owns(addr) {
         return Verdict::Point;
     }
-    let touch = Touch { thread: ThreadId(me as u32), clock: f.clock[me], site, locks: f.lockset, write };
-    let recent = &mut r.recent_touches[((addr >> 3) ^ (me * 61) ^ (site.0 as usize * 7)) % RECENT];
-    let same = (addr, size, touch, r.frees);
-    if *recent == same {
-        let known = r.store.sites.get(site);
-        return if known.shared || r.mode == Mode::Replay { Verdict::Recorded } else { Verdict::Private };
+    if !r.store.stacks_shared && !memory::owns(addr) {
+        let f = runtime::me();
+        if !point && in_own_stack(f.stack_range, addr) {
+            return Verdict::Private;
+        }
+        // Whoever reaches into another thread's stack makes stacks worth watching, from the next execution on
+        // from its first access.
+        if r.fibers.iter().any(|o| o.id != f.id && in_own_stack(o.stack_range, addr)) {
+            r.store.stacks_shared = true;
+            r.store.learned = true;
+            runtime::watch_stacks(true);
+        }
     }
-    *recent = same;
+    if point || r.store.job.every_access {
+        return Verdict::Point;
+    }
+    remember(site, addr, size, write);
+    let r = rt();
+    let known = r.store.sites.get(site);
+    if known.point {
+        Verdict::Point
+    } else if known.shared || r.mode == Mode::Replay {
+        Verdict::Recorded
+    } else {
+        Verdict::Private
+    }
+}
+
+/// Remembers an access in the shadow memory and learns from clashes.
+#[inline(never)]
+pub fn remember(site: SiteId, addr: usize, size: usize, write: bool) {
+    let r = rt();
+    let me = r.current;
+    let f = runtime::me();
+    let touch = Touch { thread: ThreadId(me as u32), clock: f.clock[me], site, locks: f.lockset, write };
+    let slot = mix(addr as u64 >> 3 ^ u64::from(site.0) << 40 ^ (me as u64) << 56) >> (64 - TOUCHES.ilog2());
+    let recent = &mut r.recent_touches[slot as usize & (slots() - 1) & (TOUCHES - 1)];
+    let same = (addr, size, touch, r.frees);
+    if *recent != same {
+        *recent = same;
+        touch_shadow(addr, size, touch);
+    }
+}
+
+/// The same for an access that is likely to be the one that the thread made before.
+#[inline(always)]
+pub fn remember_again(site: SiteId, addr: usize, size: usize, write: bool) {
+    let f = runtime::me();
+    let this = (addr, rt().frees, site, f.lockset, size as u32, write);
+    if f.remembered != this {
+        f.remembered = this;
+        remember(site, addr, size, write);
+    }
+}
+
+fn touch_shadow(addr: usize, size: usize, touch: Touch) {
+    let r = rt();
+    let f = runtime::me();
     let sites = &mut r.store.sites;
     let locksets = &r.locksets;
     let mut learned = false;
@@ -120,19 +204,11 @@ pub fn filter(site: SiteId, addr: usize, size: usize, write: bool, decide: bool)
         |a, b| locksets.exclude(a, b),
         |clash: Clash| {
             learned |= sites.learn(clash.site, clash.unprotected);
-            learned |= sites.learn(site, clash.unprotected);
+            learned |= sites.learn(touch.site, clash.unprotected);
         },
     );
     if learned {
         r.store.learned = true;
-    }
-    let known = r.store.sites.get(site);
-    if decide && known.point {
-        Verdict::Point
-    } else if known.shared || r.mode == Mode::Replay {
-        Verdict::Recorded
-    } else {
-        Verdict::Private
     }
 }
 
@@ -142,14 +218,8 @@ pub fn in_own_stack((low, high): (usize, usize), addr: usize) -> bool {
     addr.wrapping_sub(low) < high - low
 }
 
-/// The class of a site.
-#[inline]
-pub fn class(site: SiteId) -> Class {
-    rt().store.sites.get(site).class
-}
-
 /// Stands before a visible read or write until it is the thread's turn.
-#[inline]
+#[inline(always)]
 pub fn stand(event: raddle_core::Event, write: bool) {
     let state = if write { State::Ready } else { runtime::before_read() };
     runtime::step(event, state);

@@ -1,10 +1,10 @@
 //! Plain accesses, ranges and the memory functions.
 
-use super::{Verdict, filter, in_own_stack, site, stand};
+use super::{Verdict, filter, in_own_stack, remember, site, stand};
 use crate::fiber::Fiber;
 use crate::image::{AccessKind, Class};
-use crate::runtime::{self, Inside, access, load, rt};
-use raddle_core::{Event, Op};
+use crate::runtime::{self, Inside, Mode, access, load, rt};
+use raddle_core::{Content, Event, Op};
 use std::arch::naked_asm;
 
 const WRITE: usize = 1 << 8;
@@ -16,20 +16,22 @@ pub fn settle_store() {
     if let Some((index, addr, size)) = r.me().store.take()
         && let Some(Event { op: Op::Write(a), .. }) = r.store.trace.events.get_mut(index)
     {
-        a.written = Some(load(addr, size));
+        a.written = Content::of(load(addr, size));
     }
 }
 
 /// Most accesses are private or none of the program's business, and end here.
 extern "C" fn accessed(addr: usize, kind: usize, pc: usize) {
-    if runtime::inside() {
-        return;
-    }
     let me = runtime::me();
     me.raw += 1;
-    if runtime::alone() || me.raw < me.raw_limit && (private(me, addr) || super::indifferent(pc)) {
+    if runtime::alone() || me.raw < me.raw_limit && (private(me, addr) || super::quiet(pc)) {
         return;
     }
+    matters(addr, kind, pc);
+}
+
+#[inline(never)]
+fn matters(addr: usize, kind: usize, pc: usize) {
     let _inside = Inside::enter();
     touched(addr, kind & 0xff, kind & WRITE != 0, pc);
 }
@@ -41,7 +43,6 @@ fn private(me: &Fiber, addr: usize) -> bool {
 
 /// A plain access is about to happen; its raw event has begun.
 fn touched(addr: usize, size: usize, write: bool, pc: usize) {
-    let r = rt();
     if runtime::alone() {
         return;
     }
@@ -51,44 +52,48 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
         return;
     }
     settle_store();
-    let s = site(pc, if write { AccessKind::PlainWrite } else { AccessKind::PlainRead });
-    if r.store.sites.get(s).class != Class::Data {
-        super::remember_indifferent(pc);
+    let (s, class, by_pc) = site(pc, if write { AccessKind::PlainWrite } else { AccessKind::PlainRead });
+    if class != Class::Data {
+        if by_pc {
+            super::hush(pc);
+        }
         runtime::patience(s);
         return;
     }
-    let mut verdict = filter(s, addr, size, write, true);
+    let verdict = filter(s, addr, size, write);
     if verdict == Verdict::Private {
         runtime::patience(s);
         return;
     }
     let var = rt().var(addr);
     let bytes = if size <= 16 { size as u8 } else { 0 };
-    let op = |a| if write { Op::Write(a) } else { Op::Read(a) };
     if verdict == Verdict::Point {
-        let e = rt().event(s, op(access(var, bytes)));
+        let a = access(var, bytes);
+        let e = rt().event(s, if write { Op::Write(a) } else { Op::Read(a) });
         stand(e, write);
-        verdict = filter(s, addr, size, write, false);
+        remember(s, addr, size, write);
     } else {
         runtime::patience(s);
     }
-    let r = rt();
-    let mut a = access(var, bytes);
-    if bytes != 0 && !write {
-        let value = load(addr, bytes);
-        a.read = Some(value);
-        if verdict != Verdict::Private {
-            runtime::saw(s, addr, bytes, value);
-        }
-    }
-    let e = r.event(s, op(a));
-    let index = r.store.trace.events.len();
-    r.record(e);
     if write {
         runtime::progressed();
         if bytes != 0 {
-            r.me().store = Some((index, addr, bytes));
+            runtime::me().store = Some((rt().store.trace.events.len(), addr, bytes));
         }
+        let e = rt().event(s, Op::Write(access(var, bytes)));
+        rt().record(e);
+    } else {
+        let mut a = access(var, bytes);
+        if bytes != 0 {
+            let value = load(addr, bytes);
+            a.read = Content::of(value);
+            // With every access a point, private memory is read here too, and reading that again is no waiting.
+            if verdict == Verdict::Recorded || rt().store.sites.get(s).shared || rt().mode == Mode::Replay {
+                runtime::saw(s, addr, bytes, value);
+            }
+        }
+        let e = rt().event(s, Op::Read(a));
+        rt().record(e);
     }
 }
 
@@ -102,8 +107,7 @@ macro_rules! plain {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(addr: usize) {
             naked_asm!(
-                "mov rax, [rip + RADDLE_ACTIVE@GOTPCREL]",
-                "cmp byte ptr [rax], 0",
+                "cmp byte ptr [rip + {listening}], 0",
                 "jne 2f",
                 "ret",
                 "2: mov esi, {kind}",
@@ -111,6 +115,7 @@ macro_rules! plain {
                 "jmp {accessed}",
                 kind = const $kind,
                 accessed = sym accessed,
+                listening = sym runtime::LISTENING,
             )
         }
     )* };
@@ -172,7 +177,17 @@ pub unsafe extern "C" fn __tsan_write_range(addr: usize, size: usize) {
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tsan_vptr_update(addr: usize, value: usize) {
-    naked_asm!("mov esi, {kind}", "mov rdx, [rsp]", "jmp {accessed}", kind = const WRITE | 8, accessed = sym accessed)
+    naked_asm!(
+        "cmp byte ptr [rip + {listening}], 0",
+        "jne 2f",
+        "ret",
+        "2: mov esi, {kind}",
+        "mov rdx, [rsp]",
+        "jmp {accessed}",
+        kind = const WRITE | 8,
+        accessed = sym accessed,
+        listening = sym runtime::LISTENING,
+    )
 }
 
 /// Two raw events, the read of the source and the write of the destination, then the copy.

@@ -16,7 +16,7 @@ pub mod tls_keys;
 pub mod unwind;
 
 use crate::image::AccessKind;
-use crate::runtime::rt;
+use crate::runtime::{self, rt};
 use raddle_core::SiteId;
 
 /// The site of a call from the program: where its innermost instrumented function is.
@@ -33,9 +33,18 @@ pub fn here() -> SiteId {
 /// The same by walking the real stack, which also shows what lies between: for calls that are about to block.
 pub fn here_exactly() -> SiteId {
     let r = rt();
+    let store = &mut *r.store;
+    let print = store.sites.stack_print(runtime::me(), &mut store.image);
+    if let Some(site) = print.and_then(|p| store.sites.walked(p)) {
+        return site;
+    }
     let (pcs, n) = unwind::walk(true);
     let store = &mut *r.store;
-    store.sites.on_stack(&pcs[..n], &mut store.image).unwrap_or_else(here)
+    let site = store.sites.on_stack(&pcs[..n], &mut store.image);
+    if let (Some(print), Some(site)) = (print, site) {
+        store.sites.remember_walk(print, site);
+    }
+    site.unwrap_or_else(here)
 }
 
 /// Sets `errno` of the running thread.

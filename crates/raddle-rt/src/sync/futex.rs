@@ -51,8 +51,10 @@ fn deadline(op: i32, timeout: usize, absolute: bool) -> Option<u64> {
 }
 
 fn wait(addr: usize, expected: u32, deadline: Option<u64>, bits: u32, site: SiteId) -> Result<i64, i32> {
+    let mut relock = None;
     if rt().store.sites.synchronises(site, &mut rt().store.image) {
         runtime::hidden_synchronisation();
+        relock = rt().given_back();
     }
     // Between the program's own look at the word and this call, others may change it.
     let r = rt();
@@ -66,8 +68,11 @@ fn wait(addr: usize, expected: u32, deadline: Option<u64>, bits: u32, site: Site
     r.tick();
     let e = r.event(site, Op::Wait { on, timed_out: false });
     let w = Wait { key: addr, bits, kind: WaitKind::Futex, deadline, early: deadline.is_some(), ticket: 0 };
+    runtime::me().relock = relock;
     let woken = runtime::wait(e, w);
     let r = rt();
+    runtime::me().relock = None;
+    runtime::me().relocks = false;
     let e = r.event(site, Op::Wait { on, timed_out: woken == Woken::TimedOut });
     r.record(e);
     runtime::progressed();

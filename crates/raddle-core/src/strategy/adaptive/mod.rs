@@ -18,8 +18,8 @@
 //! on; when new scheduling points were learned the tree is dropped, but not the passed traces.
 
 mod passed;
-mod tree;
 
+use super::tree::{Edge, Tree};
 use super::{Choice, Finished, View};
 use crate::event::{Event, SiteId, ThreadId, VarId};
 use crate::outcome::Outcome;
@@ -31,7 +31,9 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use tree::{Edge, Tree};
+
+/// So many degrees are kept for evaluations.
+const DEGREES: usize = 50;
 
 /// The variants of the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,10 +59,20 @@ pub struct AdaptiveConfig {
     /// Among equals prefer a subtrace that continues the live execution, where the authors let chance decide:
     /// their model checker goes back to a state at no cost, we have to execute its prefix again.
     pub stay: bool,
+    /// Among equals prefer a subtrace that the fewest traces begin with, before any heuristic is asked.
+    ///
+    /// The heuristics do not depend on what has been tried. Once the distances are 0, as they are when the passed
+    /// traces have seen most patterns, they send every descent down the same path and pruning moves the search
+    /// forward only at its very end, one leaf at a time. The authors notice less of it because their model checker executes every
+    /// extension of every subtrace it takes and sees all that fail, where we see one.
+    pub spread: bool,
+    /// A descent that ended in a trace without a single new pattern is followed by a random execution, like the first
+    /// one. Distances are to single traces, so the search can go on for ever to combine known patterns in new ways.
+    pub walk: bool,
 }
 
 impl AdaptiveConfig {
-    /// As the published HARS code has it, with the paper's queue of 4.
+    /// As the published HARS code has it, with the paper's queue of 4, but spread and with walks.
     pub const HARS: Self = AdaptiveConfig {
         queue: 4,
         patterns: PatternRange::OneVariable,
@@ -71,13 +83,23 @@ impl AdaptiveConfig {
         keep_besides: false,
         enter_first: false,
         stay: false,
+        spread: true,
+        walk: true,
     };
 
     /// As the published HARS code has its baseline, but without pruning, which the paper claims as new.
-    pub const ARS: Self = AdaptiveConfig { queue: 5, heuristics: false, prune: false, ..Self::HARS };
+    pub const ARS: Self = AdaptiveConfig {
+        queue: 5,
+        heuristics: false,
+        prune: false,
+        spread: false,
+        walk: false,
+        ..Self::HARS
+    };
 
     /// Applies words separated by commas: a number for the queue, `p8` or `p17`, `repeats`, `prune` or
-    /// `no-prune`, `drain`, `besides`, `first`, `stay`.
+    /// `no-prune`, `drain`, `besides`, `first`, `stay`, `spread`, `walk` or
+    /// `no-walk`, `published` (neither of the last two).
     pub fn with(mut self, words: &str) -> Option<Self> {
         for word in words.split(',') {
             match word {
@@ -90,6 +112,10 @@ impl AdaptiveConfig {
                 "besides" => self.keep_besides = true,
                 "first" => self.enter_first = true,
                 "stay" => self.stay = true,
+                "spread" => self.spread = true,
+                "walk" => self.walk = true,
+                "no-walk" => self.walk = false,
+                "published" => (self.spread, self.walk) = (false, false),
                 n => self.queue = n.parse().ok().filter(|&n| n > 0)?,
             }
         }
@@ -127,10 +153,18 @@ pub struct Adaptive {
     resume: Option<Arc<Known>>,
     /// The random execution at the start.
     first: bool,
+    /// The patterns of all passed traces.
+    seen: Bits,
+    /// The last descent found none that was new.
+    stale: bool,
+    /// A random execution is under way.
+    walking: bool,
     live: Live,
     completed: u64,
     executions: u64,
     selection: Option<Selection>,
+    /// Of the first choices.
+    degrees: Vec<f64>,
 }
 
 /// An element of the queue.
@@ -188,10 +222,14 @@ impl Adaptive {
             follow: Vec::new(),
             resume: None,
             first: true,
+            seen: Bits::default(),
+            stale: false,
+            walking: false,
             live: Live::new(config, &Passed::default()),
             completed: 0,
             executions: 0,
             selection: None,
+            degrees: Vec::new(),
         }
     }
 
@@ -210,6 +248,13 @@ impl Adaptive {
         self.selection
     }
 
+    /// The distinguishable degrees of the first 50 choices, as the paper measures them for its RQ1: how much the
+    /// distance or, where it ties and there are heuristics, the best heuristic sets the first subtrace apart from the
+    /// second; 1 when it does not, 0 when there is no second.
+    pub fn degrees(&self) -> Vec<f64> {
+        self.degrees.clone()
+    }
+
     /// The patterns of the last execution.
     #[cfg(test)]
     pub(super) fn known_patterns(&self) -> BTreeSet<Instance> {
@@ -217,11 +262,20 @@ impl Adaptive {
         self.numbers.iter().filter(|(_, n)| has(**n)).map(|(i, _)| *i).collect()
     }
 
+    #[cfg(test)]
+    pub(super) fn walking(&self) -> bool {
+        self.walking
+    }
+
     pub(super) fn begin(&mut self) -> bool {
+        self.walking = false;
         if self.follow.is_empty() && !self.first {
             if self.tree.is_explored() {
                 return false;
             }
+            self.walking = self.config.walk && std::mem::take(&mut self.stale) && self.queue.is_empty();
+        }
+        if self.follow.is_empty() && !self.first && !self.walking {
             match self.select(None) {
                 Some(next) => self.head_for(next),
                 None => {
@@ -244,7 +298,7 @@ impl Adaptive {
 
     pub(super) fn choose(&mut self, view: &View<'_>) -> Choice {
         self.live.decided = true;
-        if self.live.lost || self.first && !self.config.enter_first {
+        if self.live.lost || self.walking || self.first && !self.config.enter_first {
             return self.any(view);
         }
         let Some(node) = self.tree.enter(self.live.edge, view.enabled) else {
@@ -289,14 +343,24 @@ impl Adaptive {
             if *run.outcome == Outcome::Passed {
                 self.catch_up(&run.trace.events, &run.trace.vars);
                 let patterns = self.live.known.patterns.clone();
+                self.stale = !self.walking && !self.first && patterns.without(&self.seen) == 0;
+                self.seen.extend(&patterns);
                 if self.config.drain && !self.first {
                     self.undrained.push(patterns);
                 } else {
                     self.passed.insert(patterns);
                 }
             }
+            if let Some(edge) = self.live.edge.filter(|_| self.config.spread && !self.live.lost) {
+                self.tree.visit(edge);
+            }
             match self.live.edge {
-                Some(edge) if self.config.prune && !self.live.lost => self.tree.close(edge, &mut self.queue),
+                Some(edge) if self.config.prune && !self.live.lost => {
+                    let closed = self.tree.close(edge);
+                    let open = |s: &Subtrace| !closed.contains(&s.edge.node) && !self.tree.is_closed(s.edge);
+                    self.queue.retain(open);
+                    self.tree.recycle(closed);
+                }
                 None if !self.live.decided => self.tree.close_root(),
                 _ => {}
             }
@@ -411,10 +475,15 @@ impl Adaptive {
     fn select(&mut self, live: Option<u32>) -> Option<Subtrace> {
         self.queue.shuffle(&mut self.rng);
         let live = live.filter(|_| self.config.stay);
-        self.queue.sort_by_key(|s| (std::cmp::Reverse(s.distance), Some(s.edge.node) != live));
-        let distance = self.queue.first()?.distance;
-        let tied = self.queue.iter().take_while(|s| s.distance == distance).count();
+        let visits = |s: &Subtrace| if self.config.spread { self.tree.visits(s.edge) } else { 0 };
+        let key = |s: &Subtrace| (std::cmp::Reverse(s.distance), visits(s), Some(s.edge.node) != live);
+        self.queue.sort_by_cached_key(key);
+        let first = self.queue.first()?;
+        let (distance, begun) = (first.distance, visits(first));
+        let equal = |s: &&Subtrace| s.distance == distance && visits(s) == begun;
+        let tied = self.queue.iter().take_while(equal).count();
         let mut degree = (1, 1);
+        let second = self.queue.get(1).map(|s| s.distance);
         if self.config.heuristics && tied > 1 {
             let (head, best) = self.most_distinguished(tied);
             self.queue[..=head].rotate_right(1);
@@ -426,6 +495,13 @@ impl Adaptive {
         let chosen = self.queue.remove(0);
         self.queue.truncate(self.config.queue);
         self.selection = Some(Selection { distance, tied, degree });
+        if self.degrees.len() < DEGREES {
+            self.degrees.push(match second {
+                None => 0.0,
+                Some(d) if d < distance => f64::from(1 + distance) / f64::from(1 + d),
+                Some(_) => f64::from(degree.0) / f64::from(degree.1),
+            });
+        }
         Some(chosen)
     }
 

@@ -20,6 +20,14 @@ impl Bits {
         new
     }
 
+    /// Adds the numbers of another set.
+    pub fn extend(&mut self, other: &Bits) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine |= theirs;
+        }
+    }
+
     pub fn contains(&self, n: u32) -> bool {
         self.0.get(n as usize / 64).is_some_and(|w| w >> (n % 64) & 1 == 1)
     }

@@ -80,10 +80,26 @@ struct Section {
 struct Before {
     /// Steps that happen before it, and could be swapped with it.
     normal: Vec<usize>,
+    /// The same for what it does after an acquisition that may have had to wait: while it waits, none of that happens.
+    inside: Vec<usize>,
     /// Steps that happen before it and cannot.
     fixed: Vec<usize>,
     /// Acquisitions that could be swapped with one in it.
     holders: Vec<usize>,
+}
+
+impl Before {
+    fn all(&self) -> impl Iterator<Item = usize> {
+        self.normal.iter().chain(&self.inside).chain(&self.fixed).copied()
+    }
+}
+
+/// Why a step depends on an earlier one; the fields of [`Before`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Normal,
+    Inside,
+    Holder,
 }
 
 impl Races {
@@ -109,7 +125,7 @@ impl Races {
             self.look(step.thread, &program, &before, at);
         }
         let mut clock = program;
-        for &i in before.normal.iter().chain(&before.fixed) {
+        for i in before.all() {
             join(&mut clock, &self.steps[i].clock);
         }
         let number = clock.get(&step.thread).copied().unwrap_or(0) + 1;
@@ -137,34 +153,37 @@ impl Races {
 
     fn dependences(&self, step: &Step<'_>) -> Before {
         let mut before = Before::default();
+        let mut entered = false;
         for e in step.events {
+            let normal = if entered { &mut before.inside } else { &mut before.normal };
             match e.op {
                 Op::Acquire { lock, mode } => {
+                    entered |= !step.tries;
                     let Some(l) = self.locks.get(&lock) else { continue };
                     let holders = l.holders(mode);
                     let released = holders.iter().filter_map(|s| s.released);
                     if step.tries {
-                        before.normal.extend(released);
+                        normal.extend(released);
                     } else {
                         before.fixed.extend(released);
                         before.holders.extend(holders.iter().map(|s| s.acquired));
                     }
-                    before.normal.extend(&l.failed);
+                    normal.extend(&l.failed);
                 }
                 Op::TryAcquire { lock, mode } => {
                     let Some(l) = self.locks.get(&lock) else { continue };
                     let held = l.holders(mode).into_iter().filter(|s| s.released.is_none());
-                    before.normal.extend(held.map(|s| s.acquired).chain(l.failed.iter().copied()));
+                    normal.extend(held.map(|s| s.acquired).chain(l.failed.iter().copied()));
                 }
                 Op::Release { lock, .. } => {
-                    before.normal.extend(self.locks.get(&lock).map_or(&[][..], |l| &l.failed));
+                    normal.extend(self.locks.get(&lock).map_or(&[][..], |l| &l.failed));
                 }
                 _ => {
                     for (object, write) in objects(e) {
                         let Some(o) = self.objects.get(&object) else { continue };
-                        before.normal.extend(o.write);
+                        normal.extend(o.write);
                         if write {
-                            before.normal.extend(&o.reads);
+                            normal.extend(&o.reads);
                         }
                     }
                 }
@@ -180,29 +199,41 @@ impl Races {
             clock.get(&s.thread).is_some_and(|&n| n >= s.number)
         };
         let mut full = program.clone();
-        for &i in before.normal.iter().chain(&before.fixed) {
+        for i in before.all() {
             join(&mut full, &self.steps[i].clock);
         }
-        let mut swappable = program.clone();
-        for &i in &before.normal {
-            join(&mut swappable, &self.steps[i].clock);
-        }
         let mut found = Vec::new();
-        let candidates =
-            before.normal.iter().map(|i| (i, false)).chain(before.holders.iter().map(|i| (i, true)));
-        for (&i, holder) in candidates {
+        let kinds =
+            [(&before.normal, Kind::Normal), (&before.inside, Kind::Inside), (&before.holders, Kind::Holder)];
+        for (i, kind) in kinds.into_iter().flat_map(|(steps, kind)| steps.iter().map(move |&i| (i, kind))) {
             let earlier = &self.steps[i];
-            let hidden = |j: &usize| *j != i && knows(&self.steps[*j].clock, i);
-            let fixed = if holder { &[][..] } else { &before.fixed[..] };
-            if earlier.thread == thread
-                || knows(program, i)
-                || before.normal.iter().any(hidden)
-                || fixed.iter().any(hidden)
-            {
+            let between = |j: &usize| *j != i && knows(&self.steps[*j].clock, i);
+            // Something else that cannot be swapped orders the two.
+            let hidden = before.normal.iter().any(between)
+                || match kind {
+                    Kind::Normal => before.inside.iter().chain(&before.fixed).any(between),
+                    Kind::Inside => {
+                        before.inside.iter().any(between)
+                            || before.fixed.iter().any(|j| *j == i || knows(&self.steps[*j].clock, i))
+                    }
+                    Kind::Holder => false,
+                };
+            if earlier.thread == thread || knows(program, i) || hidden {
                 continue;
             }
+            let mut swapped = program.clone();
+            if kind == Kind::Holder {
+                // Before the holder, it does not see what comes after the holder either.
+                for &j in before
+                    .normal
+                    .iter()
+                    .chain(before.inside.iter().filter(|j| !knows(&self.steps[**j].clock, i)))
+                {
+                    join(&mut swapped, &self.steps[j].clock);
+                }
+            }
             // What does not happen after the earlier step, and then the later one.
-            let last = if holder { &swappable } else { &full };
+            let last = if kind == Kind::Holder { &swapped } else { &full };
             let others: Vec<usize> = (i + 1..at).filter(|&j| !knows(&self.steps[j].clock, i)).collect();
             let mut initials: Vec<ThreadId> = Vec::new();
             let mut begun: Vec<ThreadId> = Vec::new();

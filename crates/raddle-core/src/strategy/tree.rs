@@ -1,6 +1,5 @@
 //! The choices visited, and which of them have nothing new below.
 
-use super::Subtrace;
 use crate::event::{Event, ThreadId};
 
 /// A choice: the enabled thread with this place in the list, at a decision.
@@ -30,6 +29,8 @@ struct Node {
 struct Child {
     thread: ThreadId,
     state: State,
+    /// Complete traces that begin with it.
+    visits: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,7 +75,8 @@ impl Tree {
             let children = self.nodes[n as usize].children.iter().map(|c| c.thread);
             return children.eq(enabled.iter().map(|e| e.thread)).then_some(n);
         }
-        let children = enabled.iter().map(|e| Child { thread: e.thread, state: State::Fresh }).collect();
+        let children =
+            enabled.iter().map(|e| Child { thread: e.thread, state: State::Fresh, visits: 0 }).collect();
         let node = Node { from, children };
         let n = match self.free.pop() {
             Some(n) => {
@@ -97,9 +99,23 @@ impl Tree {
         self.child(edge).state == State::Closed
     }
 
+    /// How many complete traces begin with the choices up to this one.
+    pub fn visits(&self, edge: Edge) -> u32 {
+        self.child(edge).visits
+    }
+
+    /// A complete trace ended after this choice.
+    pub fn visit(&mut self, edge: Edge) {
+        let mut next = Some(edge);
+        while let Some(edge) = next {
+            self.child_mut(edge).visits += 1;
+            next = self.nodes[edge.node as usize].from;
+        }
+    }
+
     /// An execution ended after this choice: closes it, and every choice above it whose decision has no other
-    /// open one. What was closed leaves the queue.
-    pub fn close(&mut self, edge: Edge, queue: &mut Vec<Subtrace>) {
+    /// open one. Returns the decisions below what was closed, for [`recycle`](Tree::recycle).
+    pub fn close(&mut self, edge: Edge) -> Vec<u32> {
         let mut closed = Vec::new();
         let mut next = Some(edge);
         while let Some(edge) = next {
@@ -113,8 +129,17 @@ impl Tree {
                 self.explored = node.from.is_none();
             }
         }
-        queue.retain(|s| !closed.contains(&s.edge.node) && !self.is_closed(s.edge));
+        closed
+    }
+
+    /// Nobody refers to these closed decisions any more.
+    pub fn recycle(&mut self, mut closed: Vec<u32>) {
         self.free.append(&mut closed);
+    }
+
+    /// Decisions held in memory.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
     }
 
     /// The choices up to and including this one, last one first.

@@ -1,0 +1,97 @@
+//! Builds a generated harness with the hooks.
+
+use crate::compile;
+use crate::error::{Context, Error, Result};
+use crate::host::TARGET;
+use crate::runtime::Runtime;
+use cargo_metadata::Message;
+use cargo_metadata::diagnostic::DiagnosticLevel;
+use raddle_api::harness::HarnessSource;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// How a harness is built.
+#[derive(Clone, Debug)]
+pub struct Options<'a> {
+    /// The directory of ours below which builds go.
+    pub out: &'a Path,
+    /// `0` to `3`, `s`, `z`.
+    pub opt_level: &'a str,
+    /// `debug_assert!` is on.
+    pub debug_assertions: bool,
+    /// Arithmetic that overflows panics.
+    pub overflow_checks: bool,
+    /// Never ask the network.
+    pub offline: bool,
+}
+
+/// A harness that has been built.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The file.
+    pub executable: PathBuf,
+    /// Where shared libraries that the build made are looked for.
+    pub libraries: Vec<PathBuf>,
+}
+
+/// Builds a harness. Cargo reuses what has not changed, so a second build of the same harness only checks that.
+pub fn build(source: &HarnessSource, runtime: &Runtime, options: &Options<'_>) -> Result<Built> {
+    // The network is not asked if everything has been fetched before, as judging the harness has done.
+    match cargo(source, runtime, options, true) {
+        Err(Error::Build(_)) if !options.offline => cargo(source, runtime, options, false),
+        result => result,
+    }
+}
+
+fn cargo(source: &HarnessSource, runtime: &Runtime, options: &Options<'_>, offline: bool) -> Result<Built> {
+    let dir = compile::build_dir(options.out).join("harness");
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["build", "--quiet", "--message-format=json", "--target", TARGET, "--target-dir"]);
+    command.arg(&dir).arg("--manifest-path").arg(source.dir.join("Cargo.toml"));
+    let mut profile = compile::profile(options.opt_level);
+    profile.push(("debug-assertions", options.debug_assertions.to_string()));
+    profile.push(("overflow-checks", options.overflow_checks.to_string()));
+    profile.push(("panic", "\"unwind\"".into()));
+    for (setting, value) in profile {
+        command.arg("--config").arg(format!("profile.dev.{setting}={value}"));
+    }
+    if offline {
+        command.arg("--offline");
+    }
+    compile::instrument(&mut command, runtime, &dir)?;
+    let output = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .output()
+        .context(|| "cannot start cargo".into())?;
+    let mut executable = None;
+    let mut libraries = BTreeSet::new();
+    let mut diagnostics = String::new();
+    for message in Message::parse_stream(output.stdout.as_slice()) {
+        match message.context(|| "cannot read what cargo says".into())? {
+            Message::CompilerMessage(message) if message.message.level == DiagnosticLevel::Error => {
+                diagnostics.push_str(&message.message.rendered.unwrap_or(message.message.message));
+            }
+            Message::CompilerArtifact(artifact) if artifact.target.name == source.package => {
+                executable = artifact.executable.map(PathBuf::from);
+            }
+            Message::BuildScriptExecuted(script) => {
+                let dirs = script.linked_paths.iter().map(|p| p.as_str());
+                let dirs = dirs.map(|p| PathBuf::from(p.split_once('=').map_or(p, |(_, dir)| dir)));
+                libraries.extend(dirs.filter(|found| found.starts_with(&dir)));
+            }
+            _ => {}
+        }
+    }
+    if !output.status.success() {
+        if diagnostics.is_empty() {
+            diagnostics = String::from_utf8_lossy(&output.stderr).into_owned();
+        }
+        return Err(Error::Build(diagnostics));
+    }
+    let executable =
+        executable.ok_or_else(|| Error::Build("cargo did not say where the harness is".into()))?;
+    libraries.extend(executable.parent().map(Path::to_owned));
+    Ok(Built { executable, libraries: libraries.into_iter().collect() })
+}

@@ -1,0 +1,129 @@
+//! A violation becomes a finding when a process in which nothing has run before shows it again.
+//!
+//! The search runs thousands of tests in one process. What an earlier test left behind in a static, a pool or a
+//! thread-local may have had a part in what was seen, and then its schedule means nothing elsewhere. In that case the
+//! same search is done once more with a fresh process for every execution, within bounds.
+
+use super::driver::seeded;
+use super::executor::Workers;
+use super::judge;
+use raddle_core::Kind;
+use raddle_core::hunt::minimise::Found;
+use raddle_core::hunt::oracle::{Judgement, Oracle, Verdict};
+use raddle_core::hunt::protocol::ExecutorError;
+use raddle_core::hunt::{Executor, Fresh, Run, Test, wire};
+use raddle_core::protocol::Failure;
+use raddle_core::schedule::Schedule;
+use raddle_core::trace::Symbols;
+use std::time::{Duration, Instant};
+
+/// Executions of the second search.
+const SEARCH: u64 = 300;
+/// Time for all of it.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a violation is compared by: its kind, and where it panicked.
+pub type Mark = (Kind, Option<String>);
+
+/// A violation that a fresh process has repeated.
+#[derive(Clone, Debug)]
+pub struct Confirmed {
+    /// As it was repeated.
+    pub found: Found,
+    /// For reports and files: with the trace of the repetition.
+    pub failure: Failure,
+}
+
+/// What a verdict is compared by.
+pub fn mark(verdict: &Verdict) -> Mark {
+    (verdict.kind, verdict.at.clone())
+}
+
+/// Repeats a violation; the error says what came instead.
+pub fn confirm(
+    workers: &mut Workers,
+    oracle: &mut Oracle,
+    found: &Found,
+    strategy: &str,
+    seed: u64,
+) -> Result<Result<Confirmed, String>, ExecutorError> {
+    workers.set_deadline(Some(Instant::now() + PATIENCE));
+    workers.renew();
+    let mark = mark(&found.verdict);
+    let first = match replay(workers, oracle, &found.test, seed, &found.execution.schedule, &mark)? {
+        Ok(confirmed) => return Ok(Ok(confirmed)),
+        Err(instead) => instead,
+    };
+    let again = Run {
+        fresh: Fresh::Each,
+        stop_at_failure: false,
+        ..Run::new(wire::encode(&found.test), strategy, seeded(seed, 0), SEARCH)
+    };
+    let replies = workers.run(vec![again])?;
+    let again = judge::violations(oracle, workers, &found.test, seed, &replies)?;
+    let Some(same) = again.into_iter().find(|v| self::mark(&v.verdict) == mark) else {
+        return Ok(Err(first));
+    };
+    workers.renew();
+    replay(workers, oracle, &same.test, seed, &same.execution.schedule, &mark)
+}
+
+/// Repeats a schedule in a process in which nothing has run.
+pub fn replay(
+    workers: &mut Workers,
+    oracle: &mut Oracle,
+    test: &Test,
+    seed: u64,
+    schedule: &Schedule,
+    mark: &Mark,
+) -> Result<Result<Confirmed, String>, ExecutorError> {
+    let run = Run {
+        fresh: Fresh::Once,
+        replay: Some(schedule.clone()),
+        traces: true,
+        ..Run::new(wire::encode(test), "random", 0, 1)
+    };
+    let mut replies = workers.run(vec![run])?;
+    let Some(mut reply) = replies.pop() else { return Ok(Err("there was no answer".into())) };
+    if let Some(why) = reply.diverged {
+        return Ok(Err(why));
+    }
+    let Some(execution) = reply.distinct.pop() else { return Ok(Err("it did not run".into())) };
+    let verdict = match oracle.judge(workers, test, seed, &execution)? {
+        Judgement::Wrong(verdict) if self::mark(&verdict) == *mark => *verdict,
+        Judgement::Wrong(other) => return Ok(Err(other.summary)),
+        Judgement::Right => return Ok(Err("what its calls did has a sequential explanation".into())),
+        Judgement::Undecided => return Ok(Err("it could not be decided".into())),
+    };
+    let found = Found { test: test.clone(), execution, verdict };
+    let failure = failure(&found, reply.symbols);
+    Ok(Ok(Confirmed { found, failure }))
+}
+
+fn failure(found: &Found, symbols: Symbols) -> Failure {
+    let execution = &found.execution;
+    let base = match &execution.failure {
+        Some(failure) => (**failure).clone(),
+        None => Failure {
+            kind: found.verdict.kind,
+            message: String::new(),
+            thread: None,
+            at: None,
+            backtrace: vec![],
+            threads: vec![],
+            execution: 0,
+            check: 0,
+            schedule: execution.schedule.clone(),
+            trace: execution.trace.clone().unwrap_or_default(),
+            symbols,
+            output: String::new(),
+        },
+    };
+    let message = match &execution.failure {
+        Some(failure) if failure.message != found.verdict.summary => {
+            format!("{}\n{}", found.verdict.summary, failure.message)
+        }
+        _ => found.verdict.summary.clone(),
+    };
+    Failure { kind: found.verdict.kind, message, ..base }
+}

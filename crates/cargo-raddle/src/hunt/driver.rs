@@ -1,0 +1,422 @@
+//! The hunt for one type: make tests, run them, judge what came, and prove what was found.
+
+use super::confirm::{self, Confirmed};
+use super::executor::{Launch, Totals, Workers};
+use super::hunted::{End, Hunted, Progress, Settings, Stages, Unconfirmed};
+use super::judge;
+use super::sandbox::Confinement;
+use super::store::{Kept, Saved};
+use super::subject::Subject;
+use crate::error::{Context, Error, Result};
+use crate::interrupt;
+use crate::runtime::Runtime;
+use raddle_core::hunt::generate::{self, Generator, PatternCoverage, Plan};
+use raddle_core::hunt::minimise::{Found, MinimiseOptions, minimise};
+use raddle_core::hunt::oracle::{Oracle, OracleCost, OracleOptions};
+use raddle_core::hunt::{Executor, ExecutorError, Run, RunReply, wire};
+use raddle_core::protocol::{Entry, Job};
+use raddle_core::trace::Symbols;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Tests that are run together. Fixed, so that one seed gives one result.
+const BATCH: usize = 16;
+/// Attempts to confirm violations of the same cause.
+const ATTEMPTS: u32 = 3;
+/// How often progress is told.
+const TELL: Duration = Duration::from_millis(200);
+/// How much more patience a confirmation has with code that hangs.
+const CONFIRMING: u64 = 3;
+
+/// What all hunts of one command have in common.
+#[derive(Debug)]
+pub struct Lab<'a> {
+    /// How to search.
+    pub settings: &'a Settings,
+    /// The runtime.
+    pub runtime: &'a Runtime,
+    /// Where workers may write.
+    pub scratch: &'a Path,
+    /// The directory of finding files.
+    pub findings: &'a Path,
+}
+
+/// A seed for part of what another seed decides.
+pub fn seeded(seed: u64, part: u64) -> u64 {
+    let mut z = seed.wrapping_add((part + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z ^ (z >> 31)
+}
+
+impl Lab<'_> {
+    /// The limits of a worker.
+    pub fn job(&self, subject: &Subject) -> Job {
+        Job {
+            entry: Entry::Main,
+            message_fd: 1,
+            seed: self.settings.seed,
+            strategy: "random".to_owned(),
+            schedules: 0,
+            budget_ms: 0,
+            max_failures: 1,
+            every_access: false,
+            max_steps: self.settings.max_steps,
+            memory_mb: self.settings.memory_mb,
+            hang_ms: self.settings.hang_ms,
+            crates: subject.crates.clone(),
+            replay: None,
+            traces: 0,
+            check: 0,
+            given: vec![],
+            request_fd: Some(0),
+        }
+    }
+
+    /// Workers with a scratch directory of their own.
+    pub fn workers(
+        &self,
+        subject: &Subject,
+        job: Job,
+        name: &str,
+        until: Option<Instant>,
+    ) -> Result<Workers> {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let target: String = subject.harness.target.chars().map(plain).collect();
+        let scratch = self.scratch.join(format!("{target}-{name}"));
+        std::fs::create_dir_all(&scratch).context(|| format!("cannot create `{}`", scratch.display()))?;
+        let mut libraries = vec![self.runtime.dir.clone()];
+        libraries.extend(subject.libraries.iter().cloned());
+        let mut readable = libraries.clone();
+        readable.push(subject.executable.clone());
+        let confinement = Confinement { scratch, readable, on: self.settings.sandbox };
+        let launch = Launch { executable: subject.executable.clone(), libraries, confinement, job };
+        Ok(Workers::new(launch, until))
+    }
+
+    /// The oracle for a type.
+    pub fn oracle(&self, subject: &Subject) -> Oracle {
+        Oracle::new(&subject.harness, OracleOptions::default())
+    }
+
+    /// Whether memory-access patterns are followed: it costs time, and only some generators need it.
+    fn follows(&self) -> bool {
+        self.settings.generator.starts_with("maptest")
+    }
+
+    fn generator(&self, subject: &Subject) -> Result<Box<dyn Generator>> {
+        let settings = self.settings;
+        let options = generate::Options {
+            suffixes: settings.threads,
+            runs: vec![(settings.strategy.clone(), settings.per_test)],
+            ..generate::Options::default()
+        };
+        generate::by_name(&settings.generator, &subject.harness, settings.seed, options)
+            .ok_or_else(|| Error::Hunt(format!("no generator is called `{}`", settings.generator)))
+    }
+
+    /// Hunts a type.
+    pub fn hunt(&self, subject: &Subject, progress: &dyn Fn(&Progress)) -> Result<Hunted> {
+        let began = Instant::now();
+        let job = self.job(subject);
+        let patient = Job { hang_ms: job.hang_ms * CONFIRMING, ..job.clone() };
+        let until = self.settings.budget.map(|b| began + b);
+        let mut generator = self.generator(subject)?;
+        let mut hunt = Hunt {
+            lab: self,
+            subject,
+            search: self.workers(subject, job, "search", until)?,
+            proof: self.workers(subject, patient, "proof", None)?,
+            oracle: self.oracle(subject),
+            causes: BTreeMap::new(),
+            kept: BTreeSet::new(),
+            next_run: 0,
+            told: began,
+            progress,
+            done: Hunted {
+                findings: vec![],
+                saved: 0,
+                outdated: 0,
+                unconfirmed: vec![],
+                coverage: generator.coverage().clone(),
+                patterns: self.follows().then(PatternCoverage::default),
+                symbols: Symbols::default(),
+                progress: Progress::default(),
+                steps: 0,
+                lost: (0, None),
+                totals: Totals::default(),
+                oracle: OracleCost::default(),
+                stages: Stages::default(),
+                elapsed: Duration::ZERO,
+                end: End::Exhausted,
+            },
+        };
+        hunt.done.progress.pairs = generator.coverage().counts.len();
+        let end = match hunt.all(&mut *generator)? {
+            Ok(end) => end,
+            Err(ExecutorError::Broken(why)) => End::Broken(why),
+            Err(ExecutorError::Over) if interrupt::interrupted() => End::Interrupted,
+            Err(ExecutorError::Over) => End::Budget,
+        };
+        let done = &mut hunt.done;
+        done.end = end;
+        done.coverage = generator.coverage().clone();
+        done.elapsed = began.elapsed();
+        done.symbols = std::mem::take(&mut hunt.search.numbers.symbols);
+        done.totals = std::mem::take(&mut hunt.search.totals);
+        done.oracle = hunt.oracle.cost;
+        Ok(hunt.done)
+    }
+}
+
+/// What a tool step returns: what it made, unless tests cannot be run, unless the command itself fails.
+type Ran<T> = Result<std::result::Result<T, ExecutorError>>;
+
+struct Hunt<'a> {
+    lab: &'a Lab<'a>,
+    subject: &'a Subject,
+    /// The worker of the search keeps what it has learned.
+    search: Workers,
+    /// Confirmations and minimising happen elsewhere.
+    proof: Workers,
+    oracle: Oracle,
+    /// Causes of violations that have been dealt with, and how often in vain.
+    causes: BTreeMap<String, u32>,
+    /// Causes of findings.
+    kept: BTreeSet<String>,
+    next_run: u64,
+    told: Instant,
+    progress: &'a dyn Fn(&Progress),
+    done: Hunted,
+}
+
+/// Passes an error of the executor on as a value.
+macro_rules! executed {
+    ($result:expr) => {
+        match $result {
+            Ok(value) => value,
+            Err(error) => return Ok(Err(error)),
+        }
+    };
+}
+
+impl Hunt<'_> {
+    fn all(&mut self, generator: &mut dyn Generator) -> Ran<End> {
+        executed!(self.repeat_saved()?);
+        if self.enough() {
+            return Ok(Ok(End::Findings));
+        }
+        let settings = self.lab.settings;
+        let mut left = settings.schedules.unwrap_or(u64::MAX);
+        while left > 0 {
+            let plans = executed!(self.make(generator));
+            if plans.is_empty() {
+                return Ok(Ok(End::Exhausted));
+            }
+            let (plans, runs) = self.limit(plans, &mut left);
+            let began = Instant::now();
+            let replies = executed!(self.search.run(runs));
+            self.done.stages.execute += began.elapsed();
+            let mut replies = replies.into_iter();
+            for plan in &plans {
+                let replies: Vec<RunReply> = replies.by_ref().take(plan.runs.len()).collect();
+                generator.feedback(plan, &replies);
+                executed!(self.take(plan, &replies)?);
+                if self.enough() {
+                    return Ok(Ok(End::Findings));
+                }
+            }
+            self.tell(generator);
+        }
+        Ok(Ok(End::Budget))
+    }
+
+    /// Says how far it has come, now and then.
+    fn tell(&mut self, generator: &dyn Generator) {
+        if self.told.elapsed() >= TELL {
+            self.told = Instant::now();
+            self.done.progress.covered = generator.coverage().counts.report().covered.len();
+            (self.progress)(&self.done.progress);
+        }
+    }
+
+    fn enough(&self) -> bool {
+        self.done.findings.len() as u64 >= self.lab.settings.max_findings
+    }
+
+    /// The next tests.
+    fn make(&mut self, generator: &mut dyn Generator) -> std::result::Result<Vec<Plan>, ExecutorError> {
+        let began = Instant::now();
+        let mut plans = vec![];
+        while plans.len() < BATCH
+            && let Some(plan) = generator.next(&mut self.search)?
+        {
+            plans.push(plan);
+        }
+        self.done.stages.generate += began.elapsed();
+        Ok(plans)
+    }
+
+    /// As many of them as the limit allows, and their runs.
+    fn limit(&mut self, plans: Vec<Plan>, left: &mut u64) -> (Vec<Plan>, Vec<Run>) {
+        let (mut kept, mut all) = (vec![], vec![]);
+        for mut plan in plans {
+            for (_, executions) in &mut plan.runs {
+                *executions = (*executions).min(*left);
+                *left -= *executions;
+            }
+            plan.runs.retain(|(_, executions)| *executions > 0);
+            if plan.runs.is_empty() {
+                continue;
+            }
+            let test = wire::encode(&plan.test);
+            for (strategy, executions) in &plan.runs {
+                let seed = seeded(self.lab.settings.seed, self.next_run);
+                self.next_run += 1;
+                all.push(Run {
+                    stop_at_failure: false,
+                    patterns: self.lab.follows(),
+                    ..Run::new(test.clone(), strategy.as_str(), seed, *executions)
+                });
+            }
+            kept.push(plan);
+        }
+        (kept, all)
+    }
+
+    /// What came of a plan.
+    fn take(&mut self, plan: &Plan, replies: &[RunReply]) -> Ran<()> {
+        let done = &mut self.done;
+        done.progress.tests += 1;
+        for reply in replies {
+            done.progress.executions += reply.executions;
+            done.steps += reply.steps;
+            if let Some(patterns) = &mut done.patterns {
+                patterns.executed(reply);
+                done.progress.patterns = patterns.covered().len();
+            }
+            if let Some(why) = &reply.diverged {
+                done.lost.0 += 1;
+                done.lost.1.get_or_insert_with(|| why.clone());
+            }
+        }
+        let began = Instant::now();
+        let violations = judge::violations(
+            &mut self.oracle,
+            &mut self.search,
+            &plan.test,
+            self.lab.settings.seed,
+            replies,
+        );
+        self.done.stages.judge += began.elapsed();
+        for found in executed!(violations) {
+            executed!(self.prove(plan, found)?);
+            if self.enough() {
+                break;
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Confirms, minimises and keeps a violation, unless its cause is known.
+    fn prove(&mut self, plan: &Plan, found: Found) -> Ran<()> {
+        let cause = judge::cause(&self.subject.harness, &found);
+        let attempts = self.causes.entry(cause.clone()).or_default();
+        if *attempts >= ATTEMPTS {
+            return Ok(Ok(()));
+        }
+        *attempts += 1;
+        let (kind, message) = (found.verdict.kind, found.verdict.summary.clone());
+        let began = Instant::now();
+        let proved = self.proved(plan, found);
+        self.done.stages.prove += began.elapsed();
+        match executed!(proved) {
+            Ok(confirmed) => {
+                self.causes.insert(cause, ATTEMPTS);
+                let smaller = judge::cause(&self.subject.harness, &confirmed.found);
+                // Many tests show one bug; the minimal one says which.
+                if self.kept.insert(smaller.clone()) {
+                    self.keep(confirmed)?;
+                }
+                self.causes.insert(smaller, ATTEMPTS);
+            }
+            Err(instead) => self.done.unconfirmed.push(Unconfirmed { kind, message, instead }),
+        }
+        Ok(Ok(()))
+    }
+
+    fn proved(
+        &mut self,
+        plan: &Plan,
+        found: Found,
+    ) -> std::result::Result<std::result::Result<Confirmed, String>, ExecutorError> {
+        let settings = self.lab.settings;
+        let strategy = plan.runs.first().map_or(settings.strategy.as_str(), |(s, _)| s.as_str());
+        let first =
+            match confirm::confirm(&mut self.proof, &mut self.oracle, &found, strategy, settings.seed)? {
+                Ok(confirmed) => confirmed,
+                Err(instead) => return Ok(Err(instead)),
+            };
+        let options = MinimiseOptions { seed: settings.seed, ..MinimiseOptions::default() };
+        let harness = &self.subject.harness;
+        self.proof.set_deadline(Some(Instant::now() + confirm::PATIENCE));
+        let small = match minimise(&mut self.proof, &mut self.oracle, harness, first.found.clone(), &options)
+        {
+            Ok(minimised) => minimised.found,
+            // Not small, but true.
+            Err(ExecutorError::Over) if !interrupt::interrupted() => return Ok(Ok(first)),
+            Err(error) => return Err(error),
+        };
+        let mark = confirm::mark(&small.verdict);
+        self.proof.set_deadline(Some(Instant::now() + confirm::PATIENCE));
+        self.proof.renew();
+        let schedule = &small.execution.schedule;
+        let confirmed =
+            confirm::replay(&mut self.proof, &mut self.oracle, &small.test, settings.seed, schedule, &mark)?;
+        // The smaller one may not stand by itself; the larger one does.
+        Ok(Ok(confirmed.unwrap_or(first)))
+    }
+
+    fn keep(&mut self, confirmed: Confirmed) -> Result<()> {
+        let found = Kept::new(&self.subject.harness, confirmed);
+        let job = self.lab.job(self.subject);
+        let dir = self.lab.findings;
+        let file = Saved::new(&found, self.subject, self.lab.runtime, &job, dir).save(dir)?;
+        self.done.findings.push((found, file));
+        self.done.progress.findings = self.done.findings.len();
+        Ok(())
+    }
+
+    /// What earlier hunts found comes first.
+    fn repeat_saved(&mut self) -> Ran<()> {
+        for (file, saved) in Saved::earlier(self.lab.findings, &self.subject.harness.target) {
+            if saved.other_build(self.subject, self.lab.runtime).is_some() {
+                self.done.outdated += 1;
+                continue;
+            }
+            self.proof.renew();
+            match executed!(repeat(&mut self.proof, &mut self.oracle, &saved)) {
+                Ok(confirmed) => {
+                    let found = Kept::new(&self.subject.harness, confirmed);
+                    self.kept.insert(found.cause.clone());
+                    self.causes.insert(found.cause.clone(), ATTEMPTS);
+                    self.causes.insert(saved.cause.clone(), ATTEMPTS);
+                    self.done.saved += 1;
+                    self.done.findings.push((found, file));
+                }
+                Err(_) => self.done.outdated += 1,
+            }
+        }
+        Ok(Ok(()))
+    }
+}
+
+/// Repeats a saved finding; the error says what came instead.
+pub fn repeat(
+    workers: &mut Workers,
+    oracle: &mut Oracle,
+    saved: &Saved,
+) -> std::result::Result<std::result::Result<Confirmed, String>, ExecutorError> {
+    let mark = (saved.failure.kind, saved.at.clone());
+    confirm::replay(workers, oracle, &saved.test, saved.job.seed, &saved.failure.schedule, &mark)
+}

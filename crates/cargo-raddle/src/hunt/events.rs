@@ -1,0 +1,325 @@
+//! What a hunt says to scripts; described in docs/json.md.
+
+use super::hunted::{End, Hunted, Settings, Unconfirmed};
+use super::store::Kept;
+use super::subject::Subject;
+use crate::exit::Exit;
+use raddle_core::hunt::generate::{PairCoverage, PatternCoverage};
+use raddle_core::outcome::Kind;
+use raddle_core::trace::Site;
+use serde::Serialize;
+use std::path::Path;
+
+/// A line of output.
+#[derive(Serialize, Debug)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event<'a> {
+    /// The hunt begins.
+    Start {
+        /// The version of raddle.
+        version: &'a str,
+        /// The seed.
+        seed: u64,
+        /// The generator.
+        generator: &'a str,
+        /// The strategy.
+        strategy: &'a str,
+        /// Executions per type at most.
+        schedules: Option<u64>,
+        /// Milliseconds per type; 0 for no limit.
+        budget_ms: u64,
+        /// How many types will be hunted.
+        types: usize,
+    },
+    /// Something was left out or is odd.
+    Warning {
+        /// What.
+        message: &'a str,
+    },
+    /// What could be hunted, with `--list`.
+    List(&'a serde_json::Value),
+    /// A confirmed finding.
+    Finding {
+        /// The path of the type.
+        target: &'a str,
+        /// What kind.
+        kind: Kind,
+        /// In words.
+        message: &'a str,
+        /// Where.
+        at: Option<&'a Site>,
+        /// What tells it from other findings.
+        cause: &'a str,
+        /// Calls in the test, setup included.
+        calls: usize,
+        /// Steps in the trace.
+        steps: usize,
+        /// The test as Rust source.
+        source: &'a str,
+        /// Whether an earlier hunt had found it already.
+        saved: bool,
+        /// The finding file.
+        file: &'a Path,
+    },
+    /// A violation that did not repeat.
+    Unconfirmed {
+        /// The path of the type.
+        target: &'a str,
+        /// What kind.
+        kind: Kind,
+        /// In words.
+        message: &'a str,
+        /// What came instead.
+        instead: &'a str,
+    },
+    /// A type came to its end.
+    Type {
+        /// Its path.
+        target: &'a str,
+        /// `ok`, `found`, `untested`, `error`.
+        status: &'static str,
+        /// Why, if the status is `untested` or `error`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        /// What was done, if it came to that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        stats: Option<Box<Stats>>,
+    },
+    /// What was asked could not be done.
+    Error {
+        /// Why.
+        message: String,
+        /// The compiler's diagnostics, if it was the build.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        details: Option<&'a str>,
+    },
+    /// The last line.
+    Summary(&'a Summary),
+}
+
+/// Totals of the hunt of a type. Only the fields that end in `_ms` depend on the machine.
+#[derive(Serialize, Clone, Debug)]
+pub struct Stats {
+    /// Why it ended.
+    pub end: &'static str,
+    /// Tests run.
+    pub tests: u64,
+    /// Executions of tests.
+    pub executions: u64,
+    /// Executions in all, linearizations and tries included.
+    pub all_executions: u64,
+    /// Sequential executions that the oracle ran.
+    pub serial_executions: u64,
+    /// Executions that the oracle could not decide.
+    pub undecided: u64,
+    /// Scheduling points in executions of tests.
+    pub steps: u64,
+    /// Runs that could not be done.
+    pub lost: u64,
+    /// Concurrent method pairs.
+    pub pairs: Pairs,
+    /// Instances of memory-access patterns, if they were followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patterns: Option<Patterns>,
+    /// Violations that did not repeat.
+    pub unconfirmed: usize,
+    /// Saved findings that did not repeat or belong to another build.
+    pub outdated: usize,
+    /// Workers that died.
+    pub deaths: u64,
+    /// Time for making tests.
+    pub generate_ms: u128,
+    /// Time for running them.
+    pub execute_ms: u128,
+    /// Time for judging.
+    pub judge_ms: u128,
+    /// Time for confirming and minimising.
+    pub prove_ms: u128,
+    /// Time that workers spent in executions of any kind.
+    pub busy_ms: u128,
+    /// All of it.
+    pub elapsed_ms: u128,
+}
+
+/// Concurrent method pairs.
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pairs {
+    /// All.
+    pub total: usize,
+    /// Ran at the same time.
+    pub covered: usize,
+    /// Did not yet.
+    pub open: usize,
+    /// Did not, and no test could be made for them so far.
+    pub never: usize,
+}
+
+/// MAP-coverage over what the methods were seen to do.
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Patterns {
+    /// All instances that the known accesses allow (T_C).
+    pub total: u128,
+    /// Occurred.
+    pub covered: u128,
+    /// Occurred outside of that: a setup took part, or two objects of one name.
+    pub outside: u128,
+}
+
+/// Totals of the command.
+#[derive(Serialize, Clone, Debug)]
+pub struct Summary {
+    /// How the command ends.
+    pub exit_code: Exit,
+    /// Types hunted; the sum of the next four.
+    pub types: usize,
+    /// Without findings.
+    pub clean: usize,
+    /// With findings.
+    pub found: usize,
+    /// Not tested, or not wholly.
+    pub untested: usize,
+    /// In which the tool failed.
+    pub errors: usize,
+    /// Findings.
+    pub findings: usize,
+    /// Violations that did not repeat.
+    pub unconfirmed: usize,
+    /// Tests run.
+    pub tests: u64,
+    /// Executions of tests.
+    pub executions: u64,
+}
+
+impl Pairs {
+    /// What has been covered so far.
+    pub fn of(coverage: &PairCoverage) -> Self {
+        let report = coverage.report();
+        Pairs {
+            total: coverage.counts.len(),
+            covered: report.covered.len(),
+            open: report.open.len(),
+            never: report.never_possible.len(),
+        }
+    }
+}
+
+impl Patterns {
+    /// What has occurred so far.
+    pub fn of(patterns: &PatternCoverage) -> Self {
+        let report = patterns.report();
+        Patterns { total: report.all.total, covered: report.all.covered, outside: report.outside }
+    }
+}
+
+impl Stats {
+    /// Of a hunt that took place.
+    pub fn of(hunted: &Hunted) -> Self {
+        Stats {
+            end: match hunted.end {
+                End::Budget => "budget",
+                End::Exhausted => "exhausted",
+                End::Findings => "findings",
+                End::Interrupted => "interrupted",
+                End::Broken(_) => "broken",
+            },
+            tests: hunted.progress.tests,
+            executions: hunted.progress.executions,
+            all_executions: hunted.totals.executions,
+            serial_executions: hunted.oracle.serial,
+            undecided: hunted.oracle.undecided,
+            steps: hunted.steps,
+            lost: hunted.lost.0,
+            pairs: Pairs::of(&hunted.coverage),
+            patterns: hunted.patterns.as_ref().map(Patterns::of),
+            unconfirmed: hunted.unconfirmed.len(),
+            outdated: hunted.outdated,
+            deaths: hunted.totals.deaths,
+            generate_ms: hunted.stages.generate.as_millis(),
+            execute_ms: hunted.stages.execute.as_millis(),
+            judge_ms: hunted.stages.judge.as_millis(),
+            prove_ms: hunted.stages.prove.as_millis(),
+            busy_ms: hunted.totals.busy.as_millis(),
+            elapsed_ms: hunted.elapsed.as_millis(),
+        }
+    }
+}
+
+impl Summary {
+    /// Nothing yet; if it stays so, nothing was tested.
+    pub fn new() -> Self {
+        Summary {
+            exit_code: Exit::Untested,
+            types: 0,
+            clean: 0,
+            found: 0,
+            untested: 0,
+            errors: 0,
+            findings: 0,
+            unconfirmed: 0,
+            tests: 0,
+            executions: 0,
+        }
+    }
+
+    /// A finding counts more than a failure of the tool, and that more than what was not tested.
+    pub fn exit(&self) -> Exit {
+        if self.findings > 0 {
+            Exit::Found
+        } else if self.errors > 0 {
+            Exit::Failed
+        } else if self.untested > 0 || self.unconfirmed > 0 || self.clean == 0 {
+            Exit::Untested
+        } else {
+            Exit::Clean
+        }
+    }
+}
+
+impl<'a> Event<'a> {
+    /// The beginning.
+    pub fn start(settings: &'a Settings, types: usize) -> Self {
+        Event::Start {
+            version: env!("CARGO_PKG_VERSION"),
+            seed: settings.seed,
+            generator: &settings.generator,
+            strategy: &settings.strategy,
+            schedules: settings.schedules,
+            budget_ms: settings.budget.map_or(0, |b| u64::try_from(b.as_millis()).unwrap_or(u64::MAX)),
+            types,
+        }
+    }
+
+    /// A finding.
+    pub fn finding(subject: &'a Subject, found: &'a Kept, saved: bool, file: &'a Path) -> Self {
+        let test = &found.test;
+        Event::Finding {
+            target: &subject.harness.target,
+            kind: found.failure.kind,
+            message: &found.failure.message,
+            at: found.failure.at.as_ref(),
+            cause: &found.cause,
+            calls: test.setup.len() + test.suffixes.iter().map(Vec::len).sum::<usize>() + test.finally.len(),
+            steps: found.failure.trace.events.len(),
+            source: &found.source,
+            saved,
+            file,
+        }
+    }
+
+    /// A violation that did not repeat.
+    pub fn unconfirmed(subject: &'a Subject, unconfirmed: &'a Unconfirmed) -> Self {
+        Event::Unconfirmed {
+            target: &subject.harness.target,
+            kind: unconfirmed.kind,
+            message: &unconfirmed.message,
+            instead: &unconfirmed.instead,
+        }
+    }
+
+    /// Prints the line. A reader that has gone away is not our concern.
+    pub fn print(&self) {
+        use std::io::Write;
+        let line = serde_json::to_string(self).expect("an event is plain data");
+        let _ = writeln!(std::io::stdout().lock(), "{line}");
+    }
+}

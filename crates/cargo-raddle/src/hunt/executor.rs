@@ -1,0 +1,262 @@
+//! Tests are run by a worker process: the harness, confined, that answers requests until the hunt is over.
+//!
+//! Requests go to the worker's standard input, replies come from its standard output, and what it or the code under
+//! test says on standard error is kept for the case that it dies. A worker that dies is replaced; the runs it did
+//! not answer are sent again one by one, and a run that ends another worker too is given up.
+
+use super::numbers::Numbers;
+use super::sandbox::Confinement;
+use crate::interrupt::{self, Group};
+use crate::worker::{Log, describe, listen};
+use raddle_core::hunt::protocol::{ExecutorError, Reply, Request};
+use raddle_core::hunt::{Executor, Run, RunReply};
+use raddle_core::protocol::{JOB_VAR, Job};
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// How often a waiting command looks at the clock.
+const POLL: Duration = Duration::from_millis(50);
+/// Workers that end before they have answered anything.
+const MOST_STILLBORN: u32 = 3;
+
+/// How workers are started.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The harness.
+    pub executable: PathBuf,
+    /// Where its shared libraries are, the runtime's first.
+    pub libraries: Vec<PathBuf>,
+    /// What it is confined to.
+    pub confinement: Confinement,
+    /// The job, but for the descriptors.
+    pub job: Job,
+}
+
+/// Totals, for people.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// Executions begun.
+    pub executions: u64,
+    /// Scheduling points in them.
+    pub steps: u64,
+    /// Runs answered.
+    pub runs: u64,
+    /// Time that the command waited for the worker.
+    pub waited: Duration,
+    /// Time that the worker says it spent in executions.
+    pub busy: Duration,
+    /// Workers that died.
+    pub deaths: u64,
+    /// Calls that the runtime does not control.
+    pub uncontrolled: Vec<raddle_core::protocol::Uncontrolled>,
+}
+
+/// A worker that is running.
+#[derive(Debug)]
+struct Worker {
+    child: Child,
+    requests: ChildStdin,
+    replies: Receiver<String>,
+    log: Log,
+    group: Group,
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.group.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An executor made of worker processes, one at a time.
+#[derive(Debug)]
+pub struct Workers {
+    launch: Launch,
+    worker: Option<Worker>,
+    deadline: Option<Instant>,
+    next_id: u64,
+    stillborn: u32,
+    /// Totals of all workers.
+    pub totals: Totals,
+    /// What sites and names are called across workers.
+    pub numbers: Numbers,
+}
+
+/// Why there is no reply.
+enum Lost {
+    /// No more time, or the user interrupted.
+    Over,
+    /// The worker has ended; how.
+    Died(String),
+}
+
+impl Workers {
+    /// No worker yet; none runs beyond `deadline`.
+    pub fn new(launch: Launch, deadline: Option<Instant>) -> Self {
+        Workers {
+            launch,
+            worker: None,
+            deadline,
+            next_id: 0,
+            stillborn: 0,
+            totals: Totals::default(),
+            numbers: Numbers::default(),
+        }
+    }
+
+    /// Another deadline, for what has to be done after the search.
+    pub fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+    }
+
+    /// Ends the worker; the next run starts in a new one.
+    pub fn renew(&mut self) {
+        self.worker = None;
+    }
+
+    fn over(&self) -> bool {
+        interrupt::interrupted() || self.deadline.is_some_and(|at| Instant::now() >= at)
+    }
+
+    fn start(&mut self) -> Result<(), ExecutorError> {
+        self.numbers.forget_worker();
+        let broken = |what: &str, error: std::io::Error| ExecutorError::Broken(format!("{what}: {error}"));
+        let scratch = &self.launch.confinement.scratch;
+        let job = Job { message_fd: 1, request_fd: Some(0), ..self.launch.job.clone() };
+        let job_file = scratch.join("job.json");
+        let json = serde_json::to_vec(&job).expect("a job is plain data");
+        std::fs::write(&job_file, json).map_err(|e| broken("cannot write the job", e))?;
+        let (printed, log) = std::io::pipe().map_err(|e| broken("cannot make a pipe", e))?;
+        let wrapped = self.launch.confinement.wrap(&self.launch.executable);
+        let mut command = wrapped.map_err(|e| broken("cannot find this program's own file", e))?;
+        let mode = command.get_envs().find_map(|(k, v)| (k == super::sandbox::MODE).then_some(v)).flatten();
+        let mode = mode.map(ToOwned::to_owned).unwrap_or_default();
+        let mut paths = self.launch.libraries.clone();
+        paths.extend(std::env::var_os("LD_LIBRARY_PATH").iter().flat_map(std::env::split_paths));
+        // What the user's environment holds is none of the program's business, and must not decide what it does.
+        command.env_clear().env(super::sandbox::MODE, mode).env(JOB_VAR, &job_file);
+        command.env("LD_LIBRARY_PATH", std::env::join_paths(paths).unwrap_or_default());
+        command.env("HOME", scratch).env("TMPDIR", scratch).env("PATH", "/usr/bin:/bin");
+        command.current_dir(scratch).process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+        let mut child = command.spawn().map_err(|e| broken("cannot start a worker", e))?;
+        drop(command);
+        let group = Group::of(&child);
+        let requests = child.stdin.take().expect("it is piped");
+        let replies = listen(child.stdout.take().expect("it is piped"));
+        self.worker = Some(Worker { child, requests, replies, log: Log::keep(printed), group });
+        Ok(())
+    }
+
+    /// Sends a request and waits for its reply.
+    fn ask(&mut self, runs: &[Run]) -> Result<Result<Vec<RunReply>, Lost>, ExecutorError> {
+        if self.over() {
+            return Ok(Err(Lost::Over));
+        }
+        if self.worker.is_none() {
+            self.start()?;
+        }
+        let Some(worker) = &mut self.worker else {
+            return Err(ExecutorError::Broken("there is no worker".into()));
+        };
+        self.next_id += 1;
+        let mut request = Request { id: self.next_id, runs: runs.to_vec() };
+        request.runs.iter_mut().for_each(|run| self.numbers.prepare(run));
+        let mut line = serde_json::to_vec(&request).expect("a request is plain data");
+        line.push(b'\n');
+        let sent = worker.requests.write_all(&line).and_then(|()| worker.requests.flush());
+        let began = Instant::now();
+        let reply = loop {
+            if sent.is_err() {
+                break None;
+            }
+            match worker.replies.recv_timeout(POLL) {
+                Ok(line) => match serde_json::from_str::<Reply>(&line) {
+                    Ok(reply) if reply.id == self.next_id => break Some(reply),
+                    // The rest of an earlier request that was given up.
+                    Ok(_) => {}
+                    Err(error) => {
+                        return Err(ExecutorError::Broken(format!("the worker broke the protocol: {error}")));
+                    }
+                },
+                Err(RecvTimeoutError::Disconnected) => break None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let late = self.deadline.is_some_and(|at| Instant::now() >= at);
+            if interrupt::interrupted() || late {
+                self.worker = None;
+                return Ok(Err(Lost::Over));
+            }
+        };
+        self.totals.waited += began.elapsed();
+        match reply {
+            Some(mut reply) => {
+                self.stillborn = 0;
+                self.count(&reply);
+                reply.runs.iter_mut().for_each(|run| self.numbers.received(run));
+                Ok(Ok(reply.runs))
+            }
+            None => self.bury(),
+        }
+    }
+
+    fn count(&mut self, reply: &Reply) {
+        let totals = &mut self.totals;
+        totals.busy += Duration::from_micros(reply.busy_us);
+        totals.runs += reply.runs.len() as u64;
+        for run in &reply.runs {
+            totals.executions += run.executions;
+            totals.steps += run.steps;
+            for call in &run.uncontrolled {
+                if !totals.uncontrolled.contains(call) {
+                    totals.uncontrolled.push(call.clone());
+                }
+            }
+        }
+    }
+
+    fn bury(&mut self) -> Result<Result<Vec<RunReply>, Lost>, ExecutorError> {
+        let Some(mut worker) = self.worker.take() else { return Ok(Err(Lost::Over)) };
+        if interrupt::interrupted() {
+            return Ok(Err(Lost::Over));
+        }
+        worker.group.kill();
+        let how = worker.child.wait().map_or_else(|e| e.to_string(), describe);
+        let log = worker.log.tail();
+        let how = if log.is_empty() { how } else { format!("{how}\n{log}") };
+        self.totals.deaths += 1;
+        self.stillborn += 1;
+        if self.stillborn > MOST_STILLBORN {
+            return Err(ExecutorError::Broken(format!("the worker ends at once: {how}")));
+        }
+        Ok(Err(Lost::Died(how)))
+    }
+
+    /// A run alone, and what to say if it is the worker's death.
+    fn alone(&mut self, run: Run) -> Result<RunReply, ExecutorError> {
+        match self.ask(std::slice::from_ref(&run))? {
+            Ok(mut replies) => Ok(replies.pop().unwrap_or_default()),
+            Err(Lost::Over) => Err(ExecutorError::Over),
+            Err(Lost::Died(how)) => {
+                // A worker can do what it is asked when a run ends only itself.
+                self.stillborn = self.stillborn.saturating_sub(1);
+                Ok(RunReply { diverged: Some(format!("the worker died: {how}")), ..RunReply::default() })
+            }
+        }
+    }
+}
+
+impl Executor for Workers {
+    fn run(&mut self, runs: Vec<Run>) -> Result<Vec<RunReply>, ExecutorError> {
+        match self.ask(&runs)? {
+            Ok(replies) if replies.len() == runs.len() => Ok(replies),
+            Ok(_) => Err(ExecutorError::Broken("the worker answers too little".into())),
+            Err(Lost::Over) => Err(ExecutorError::Over),
+            Err(Lost::Died(_)) => runs.into_iter().map(|run| self.alone(run)).collect(),
+        }
+    }
+}

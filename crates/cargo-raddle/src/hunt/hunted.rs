@@ -1,0 +1,130 @@
+//! What a hunt is told, and what comes of it.
+
+use super::executor::Totals;
+use super::store::Kept;
+use raddle_core::hunt::generate::{PairCoverage, PatternCoverage};
+use raddle_core::hunt::oracle::OracleCost;
+use raddle_core::outcome::Kind;
+use raddle_core::trace::Symbols;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How to search.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Decides everything that is drawn.
+    pub seed: u64,
+    /// How tests are made.
+    pub generator: String,
+    /// How schedules are searched.
+    pub strategy: String,
+    /// Schedules per test.
+    pub per_test: u64,
+    /// Concurrent threads per test.
+    pub threads: usize,
+    /// Most executions.
+    pub schedules: Option<u64>,
+    /// Most time.
+    pub budget: Option<Duration>,
+    /// Findings after which it ends.
+    pub max_findings: u64,
+    /// Limits of an execution.
+    pub max_steps: u64,
+    /// In megabytes.
+    pub memory_mb: u64,
+    /// In milliseconds.
+    pub hang_ms: u64,
+    /// Whether the code under test is confined.
+    pub sandbox: bool,
+}
+
+/// How far a hunt has come, for people.
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    /// Tests run.
+    pub tests: u64,
+    /// Executions of them.
+    pub executions: u64,
+    /// Pairs of methods that ran at the same time.
+    pub covered: usize,
+    /// All pairs.
+    pub pairs: usize,
+    /// Instances of memory-access patterns that occurred.
+    pub patterns: u64,
+    /// Findings.
+    pub findings: usize,
+}
+
+/// Where the time went.
+#[derive(Clone, Debug, Default)]
+pub struct Stages {
+    /// Making tests.
+    pub generate: Duration,
+    /// Running them.
+    pub execute: Duration,
+    /// Judging: linearizations and comparisons.
+    pub judge: Duration,
+    /// Confirming and minimising.
+    pub prove: Duration,
+}
+
+/// Why a hunt ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum End {
+    /// Time or schedules are used up.
+    Budget,
+    /// The generator has no more tests.
+    Exhausted,
+    /// There were findings enough.
+    Findings,
+    /// The user stopped it.
+    Interrupted,
+    /// Tests cannot be run; why.
+    Broken(String),
+}
+
+/// A violation that did not repeat.
+#[derive(Clone, Debug)]
+pub struct Unconfirmed {
+    /// What kind.
+    pub kind: Kind,
+    /// In words.
+    pub message: String,
+    /// What came instead.
+    pub instead: String,
+}
+
+/// What came of a hunt.
+#[derive(Debug)]
+pub struct Hunted {
+    /// What was found, with the files; the saved ones that were repeated come first.
+    pub findings: Vec<(Kept, PathBuf)>,
+    /// How many of them were saved by an earlier hunt.
+    pub saved: usize,
+    /// Saved findings that did not repeat, or belong to another build.
+    pub outdated: usize,
+    /// What did not repeat.
+    pub unconfirmed: Vec<Unconfirmed>,
+    /// Which methods ran at the same time.
+    pub coverage: PairCoverage,
+    /// Which memory-access patterns occurred, if the generator asks for them.
+    pub patterns: Option<PatternCoverage>,
+    /// What the numbers in them mean.
+    pub symbols: Symbols,
+    /// Tests and executions.
+    pub progress: Progress,
+    /// Scheduling points passed in executions of tests.
+    pub steps: u64,
+    /// Runs that could not be done, and why the first could not.
+    pub lost: (u64, Option<String>),
+    /// What the workers of the search did, the oracle's linearizations included.
+    pub totals: Totals,
+    /// What the oracle did.
+    pub oracle: OracleCost,
+    /// Where the time went.
+    pub stages: Stages,
+    /// All of it.
+    pub elapsed: Duration,
+    /// Why it ended.
+    pub end: End,
+}

@@ -1,0 +1,58 @@
+//! The oracle's verdicts, in words.
+
+use raddle_core::Kind;
+use raddle_core::hunt::group::Cause;
+use raddle_core::hunt::minimise::Found;
+use raddle_core::hunt::oracle::{Judgement, Oracle};
+use raddle_core::hunt::protocol::ExecutorError;
+use raddle_core::hunt::render::{Style, render};
+use raddle_core::hunt::{CallResult, Executor, Harness, RunReply, Test};
+
+/// The executions of a test that no sequential order of its calls explains. What the program draws is decided by the
+/// worker's seed, whatever the strategy's is.
+pub fn violations(
+    oracle: &mut Oracle,
+    exec: &mut dyn Executor,
+    test: &Test,
+    seed: u64,
+    replies: &[RunReply],
+) -> Result<Vec<Found>, ExecutorError> {
+    let mut found = vec![];
+    for execution in replies.iter().flat_map(|r| &r.distinct) {
+        if let Judgement::Wrong(verdict) = oracle.judge(exec, test, seed, execution)? {
+            found.push(Found { test: test.clone(), execution: execution.clone(), verdict: *verdict });
+        }
+    }
+    Ok(found)
+}
+
+/// What tells a finding from others, in one line.
+pub fn cause(harness: &Harness, found: &Found) -> String {
+    let cause = Cause::of(harness, found);
+    let methods: Vec<&str> = cause.methods.iter().map(String::as_str).collect();
+    match cause.at {
+        Some(at) => format!("{} at {at}", cause.kind.as_str()),
+        None => format!("{} of {}", cause.kind.as_str(), methods.join(", ")),
+    }
+}
+
+/// The test as a person would write it.
+pub fn source(harness: &Harness, found: &Found) -> String {
+    let results = found.verdict.kind == Kind::NonLinearizable;
+    let attribute = "#[raddle::test(strategy = \"dfs:2\")]".to_owned();
+    let style = Style { attribute, assert_results: results, ..Style::default() };
+    render(harness, &found.test, Some(&found.execution), &style)
+}
+
+/// What a call did, after its name.
+pub fn result(result: &CallResult) -> String {
+    match result {
+        CallResult::Value(value) => format!("returns {value}"),
+        CallResult::Opaque => "returns".to_owned(),
+        CallResult::Panic { at, message } => {
+            format!("panics at {at}: {}", message.lines().next().unwrap_or_default())
+        }
+        CallResult::Skipped => "is not called".to_owned(),
+        CallResult::Unfinished => "does not return".to_owned(),
+    }
+}

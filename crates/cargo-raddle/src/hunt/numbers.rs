@@ -1,0 +1,140 @@
+//! Sites and names under numbers that outlive a worker.
+//!
+//! A worker numbers what it meets. The next one, after a crash of the first, numbers anew; so the command has numbers of
+//! its own and translates. Two sites with the same description are one here.
+
+use raddle_core::hunt::{Run, RunReply};
+use raddle_core::pattern::Instance;
+use raddle_core::{NameId, Site, SiteId, Symbols};
+use std::collections::BTreeMap;
+
+/// The command's numbers, and those of the worker that runs now.
+#[derive(Debug, Default)]
+pub struct Numbers {
+    /// What the command's numbers mean.
+    pub symbols: Symbols,
+    site_numbers: BTreeMap<(String, String, u32, u32, Vec<String>), SiteId>,
+    name_numbers: BTreeMap<String, NameId>,
+    /// The command's number for each of the worker's.
+    sites: Vec<SiteId>,
+    names: Vec<NameId>,
+}
+
+impl Numbers {
+    /// A new worker knows nothing.
+    pub fn forget_worker(&mut self) {
+        self.sites.clear();
+        self.names.clear();
+    }
+
+    /// Puts a run into the worker's numbers.
+    pub fn prepare(&self, run: &mut Run) {
+        let Some(instance) = run.strategy.strip_prefix("pattern:").and_then(|i| i.parse::<Instance>().ok())
+        else {
+            return;
+        };
+        let site = |s: &SiteId| self.sites.iter().position(|mine| mine == s).map(|i| SiteId(i as u32));
+        let name = |n: NameId| self.names.iter().position(|mine| *mine == n).map(|i| NameId(i as u32));
+        let sites: Option<Vec<SiteId>> = instance.sites().iter().map(site).collect();
+        let (x, y) = (name(instance.x()), instance.y().map(name));
+        run.strategy = match (sites, x, y) {
+            (Some(sites), Some(x), None) => {
+                format!("pattern:{}", Instance::new(instance.pattern(), &sites, x, None))
+            }
+            (Some(sites), Some(x), Some(Some(y))) => {
+                format!("pattern:{}", Instance::new(instance.pattern(), &sites, x, Some(y)))
+            }
+            // The worker has not met all of it yet.
+            _ => "random".to_owned(),
+        };
+    }
+
+    /// Puts what a run showed into the command's numbers.
+    pub fn received(&mut self, reply: &mut RunReply) {
+        let (sites, names) = reply.symbols_from;
+        self.sites.truncate(sites as usize);
+        self.names.truncate(names as usize);
+        for site in &reply.symbols.sites {
+            let number = self.site(site.clone());
+            self.sites.push(number);
+        }
+        for name in &reply.symbols.names {
+            let number = self.name(name.clone());
+            self.names.push(number);
+        }
+        reply.accesses.retain_mut(|a| {
+            let known = self.sites.get(a.site.0 as usize).zip(self.names.get(a.name.0 as usize));
+            known.map(|(&site, &name)| (a.site, a.name) = (site, name)).is_some()
+        });
+        let ours = |i: Instance| {
+            let sites: Option<Vec<SiteId>> =
+                i.sites().iter().map(|s| self.sites.get(s.0 as usize).copied()).collect();
+            let name = |n: NameId| self.names.get(n.0 as usize).copied();
+            let y = match i.y() {
+                Some(y) => Some(name(y)?),
+                None => None,
+            };
+            Some(Instance::new(i.pattern(), &sites?, name(i.x())?, y).to_string())
+        };
+        reply.patterns = reply.patterns.iter().filter_map(|p| ours(p.parse().ok()?)).collect();
+    }
+
+    fn site(&mut self, site: Site) -> SiteId {
+        let key = (site.file.clone(), site.function.clone(), site.line, site.column, site.inlined.clone());
+        let next = SiteId(self.symbols.sites.len() as u32);
+        let number = *self.site_numbers.entry(key).or_insert(next);
+        if number == next {
+            self.symbols.sites.push(site);
+        }
+        number
+    }
+
+    fn name(&mut self, name: String) -> NameId {
+        let next = NameId(self.symbols.names.len() as u32);
+        let number = *self.name_numbers.entry(name.clone()).or_insert(next);
+        if number == next {
+            self.symbols.names.push(name);
+        }
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(line: u32) -> Site {
+        Site { function: "f".to_owned(), file: "a.rs".to_owned(), line, column: 1, inlined: vec![] }
+    }
+
+    fn reply(lines: &[u32], pattern: &str) -> RunReply {
+        let sites = lines.iter().map(|l| site(*l)).collect();
+        let symbols = Symbols { sites, names: vec!["x".to_owned()] };
+        RunReply { symbols, patterns: vec![pattern.to_owned()], ..RunReply::default() }
+    }
+
+    #[test]
+    fn what_two_workers_call_differently_has_one_number() {
+        let mut numbers = Numbers::default();
+        let mut first = reply(&[10, 20], "P1(s0 s1; n0)");
+        numbers.received(&mut first);
+        numbers.forget_worker();
+        let mut second = reply(&[20, 10], "P1(s1 s0; n0)");
+        numbers.received(&mut second);
+        assert_eq!(first.patterns, second.patterns);
+        let mut run = Run::new(String::new(), "pattern:P1(s0 s1; n0)", 0, 1);
+        numbers.prepare(&mut run);
+        assert_eq!(run.strategy, "pattern:P1(s1 s0; n0)");
+    }
+
+    #[test]
+    fn a_worker_is_not_steered_to_what_it_does_not_know() {
+        let mut numbers = Numbers::default();
+        numbers.received(&mut reply(&[10, 20], "P1(s0 s1; n0)"));
+        numbers.forget_worker();
+        numbers.received(&mut reply(&[20], "P3(s0 s0; n0)"));
+        let mut run = Run::new(String::new(), "pattern:P1(s0 s1; n0)", 0, 1);
+        numbers.prepare(&mut run);
+        assert_eq!(run.strategy, "random");
+    }
+}

@@ -1,0 +1,206 @@
+//! Which types there are, and a harness for each.
+
+use super::build;
+use super::subject::{Origin, Subject};
+use crate::cli::HuntArgs;
+use crate::compile::{absolute, nearest_manifest};
+use crate::error::{Context, Error, Result};
+use crate::hash;
+use crate::host;
+use crate::runtime::Runtime;
+use raddle_api::find::{all_candidates, find_type};
+use raddle_api::harness::{Dependency, HarnessError, Request, generate};
+use raddle_api::model::{Api, ApiType};
+use raddle_api::package::library_name;
+use raddle_api::settings::Settings;
+use raddle_api::{ApiError, Features, ListOptions, Source, discover};
+use std::path::PathBuf;
+
+/// A type to be hunted.
+#[derive(Clone, Debug)]
+pub struct Prospect {
+    /// Its path.
+    pub target: String,
+}
+
+/// What is known before the first build.
+#[derive(Debug)]
+pub struct Prepared {
+    args: HuntArgs,
+    /// The types to be hunted, most promising first.
+    pub prospects: Vec<Prospect>,
+    /// What people should know.
+    pub warnings: Vec<String>,
+    /// Where builds, and findings unless told otherwise, go.
+    pub out: PathBuf,
+    /// The package, unless the harness is ready made.
+    found: Option<(Source, Api, Settings)>,
+}
+
+impl Prepared {
+    /// Looks at the package or crate that the command line names.
+    pub fn new(args: &HuntArgs) -> Result<Self> {
+        if let (Some(descriptor), Some(executable)) = (&args.harness, &args.executable) {
+            let subject = Subject::ready_made(args, descriptor, executable)?;
+            return Ok(Prepared {
+                args: args.clone(),
+                prospects: vec![Prospect { target: subject.harness.target }],
+                warnings: vec![],
+                out: super::default_out()?,
+                found: None,
+            });
+        }
+        let (source, out) = source(args)?;
+        host::check_toolchain(source.manifest.parent().unwrap_or(&out))?;
+        let api = discover(&source).map_err(api_error)?;
+        let settings = if args.subject.is_none() {
+            let settings = Settings::from_metadata(&source.package().metadata).map_err(hunt_error)?;
+            settings.check(&api).map_err(hunt_error)?;
+            settings
+        } else {
+            Settings::default()
+        };
+        let prospects = if args.list { vec![] } else { chosen(args, &api, &settings)? };
+        let warnings = api.left_out.iter().filter(|l| l.what.starts_with("items of crate"));
+        let warnings = warnings.map(|l| format!("not looked at: {}: {}", l.what, l.why)).collect();
+        Ok(Prepared { args: args.clone(), prospects, warnings, out, found: Some((source, api, settings)) })
+    }
+
+    /// What was found, for people.
+    pub fn list(&self) -> String {
+        let options = ListOptions::default();
+        self.found.as_ref().map_or(String::new(), |(_, api, _)| raddle_api::list(api, options))
+    }
+
+    /// What was found, for scripts.
+    pub fn list_json(&self) -> serde_json::Value {
+        self.found.as_ref().map_or(serde_json::Value::Null, |(_, api, _)| raddle_api::list_json(api))
+    }
+
+    /// Builds the harness of a type.
+    pub fn build(&self, prospect: &Prospect, runtime: &Runtime) -> Result<Subject> {
+        if let (Some(descriptor), Some(executable)) = (&self.args.harness, &self.args.executable) {
+            return Subject::ready_made(&self.args, descriptor, executable);
+        }
+        let missing = || Error::Hunt(format!("there is no type {}", prospect.target));
+        let (source, api, settings) = self.found.as_ref().ok_or_else(missing)?;
+        let target = api.type_at(&prospect.target).ok_or_else(missing)?;
+        let dir = self.out.join("harness");
+        let generated = generate(&Request {
+            api,
+            target,
+            dependency: &Dependency::of(source),
+            settings: &settings.of(target),
+            dir: &dir,
+            offline: self.args.build.offline,
+        })
+        .map_err(|error| match error {
+            HarnessError::Build(text) => Error::Build(text),
+            other => hunt_error(other),
+        })?;
+        let args = &self.args.build;
+        let built = build::build(
+            &generated,
+            runtime,
+            &build::Options {
+                out: &self.out,
+                opt_level: &args.opt_level,
+                debug_assertions: !args.no_debug_assertions,
+                overflow_checks: !args.no_overflow_checks,
+                offline: args.offline,
+            },
+        )?;
+        let package = source.package();
+        let root = package.manifest_path.parent().map(|p| p.as_std_path().to_owned());
+        let mut crates: Vec<String> = library_name(package).into_iter().collect();
+        if package.source.is_none() {
+            crates.extend(source.metadata.workspace_packages().into_iter().filter_map(library_name));
+        }
+        crates.sort();
+        crates.dedup();
+        let mut origin = Origin::new(&self.args, &prospect.target);
+        match &self.args.subject {
+            Some(_) => origin.published = Some(format!("{}@{}", package.name, package.version)),
+            None => origin.manifest = Some(source.manifest.clone()),
+        }
+        Ok(Subject {
+            fingerprint: hash::file(&built.executable).context(|| "cannot read the harness".into())?,
+            harness: generated.harness,
+            executable: built.executable,
+            libraries: built.libraries,
+            crates,
+            source_roots: root
+                .into_iter()
+                .chain([source.metadata.workspace_root.as_std_path().to_owned()])
+                .collect(),
+            origin,
+        })
+    }
+}
+
+/// The package that the command line names, and where to build.
+fn source(args: &HuntArgs) -> Result<(Source, PathBuf)> {
+    let build = &args.build;
+    // Cargo takes several features in one argument, too.
+    let names = build.features.iter().flat_map(|f| f.split([',', ' '])).filter(|f| !f.is_empty());
+    let features = Features {
+        names: names.map(str::to_owned).collect(),
+        all: build.all_features,
+        no_default: build.no_default_features,
+    };
+    if let Some(subject) = &args.subject {
+        let (name, version) = subject.split_once('@').map_or((subject.as_str(), None), |(n, v)| (n, Some(v)));
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || !name.chars().all(plain) {
+            return Err(Error::Hunt(format!(
+                "`{name}` cannot be the name of a crate; for a package at hand, use --manifest-path"
+            )));
+        }
+        let out = super::default_out()?;
+        let dir = out.join("harness");
+        let scratch = dir.join("crates").join(name);
+        let source = Source::published(name, version, &features, &scratch, &dir.join("doc"));
+        return Ok((source.map_err(api_error)?, out));
+    }
+    let manifest = build.manifest_path.as_deref().map_or_else(nearest_manifest, absolute)?;
+    if !manifest.is_file() {
+        return Err(Error::NoManifest(manifest));
+    }
+    // Where the documentation goes depends on what the manifest says, and that is known only afterwards.
+    let mut source =
+        Source::local(&manifest, build.package.as_deref(), features, &PathBuf::new()).map_err(api_error)?;
+    let out = source.metadata.target_directory.as_std_path().join("raddle");
+    source.target_dir = out.join("harness/doc");
+    Ok((source, out))
+}
+
+/// The types that the command line names, or all.
+fn chosen(args: &HuntArgs, api: &Api, settings: &Settings) -> Result<Vec<Prospect>> {
+    let mut types: Vec<&ApiType> = vec![];
+    for name in &args.types {
+        types.push(find_type(api, name).map_err(hunt_error)?);
+    }
+    if types.is_empty() {
+        types = all_candidates(api).map_err(hunt_error)?;
+        types.retain(|t| !settings.of(t).skip);
+        if types.is_empty() {
+            return Err(Error::Hunt(
+                "the package's settings leave out every type (`skip`); name one with --type".into(),
+            ));
+        }
+    }
+    Ok(types.into_iter().map(|t| Prospect { target: t.path.clone() }).collect())
+}
+
+fn api_error(error: ApiError) -> Error {
+    match error {
+        ApiError::Build { package, message } => {
+            Error::Build(format!("`{package}` does not build:\n{message}"))
+        }
+        other => hunt_error(other),
+    }
+}
+
+fn hunt_error(error: impl std::fmt::Display) -> Error {
+    Error::Hunt(error.to_string())
+}

@@ -1,0 +1,157 @@
+//! `cargo raddle replay` of a finding of a hunt: build the harness again, repeat the test under its schedule.
+
+use super::driver::{Lab, repeat};
+use super::hunted::Settings;
+use super::prepare::Prepared;
+use super::report;
+use super::store::{Kept, Saved};
+use crate::cli::{Format, HuntArgs, HuntBuildArgs, HuntSearchArgs, ReplayArgs};
+use crate::compile::absolute;
+use crate::console;
+use crate::error::{Error, Result};
+use crate::events::{Event, Summary};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::runtime::Runtime;
+use crate::test::scratch;
+use raddle_core::hunt::ExecutorError;
+use raddle_core::protocol::Job;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+/// Repeats a finding.
+pub fn run(args: &ReplayArgs, output: &Output, summary: &mut Summary) -> Result<()> {
+    let refuse = |reason: String| Error::Finding { file: args.file.clone(), reason };
+    let saved = Saved::load(&args.file)?;
+    let file = absolute(&args.file)?;
+    let dir = file.parent().unwrap_or(Path::new("/"));
+    let hunt = hunt_args(args, &saved, dir);
+    let prepared = Prepared::new(&hunt)?;
+    let runtime = Runtime::install(&prepared.out)?;
+    let prospect = prepared.prospects.iter().find(|p| p.target == saved.target);
+    let prospect = prospect.ok_or_else(|| refuse(format!("there is no longer a type {}", saved.target)))?;
+    let subject = prepared.build(prospect, &runtime)?;
+    if let Some(why) = saved.other_build(&subject, &runtime) {
+        return Err(refuse(why));
+    }
+    let scratch = scratch(&prepared.out)?;
+    let settings = settings(&saved.job);
+    let lab = Lab { settings: &settings, runtime: &runtime, scratch: scratch.path(), findings: dir };
+    let mut workers = lab.workers(&subject, saved.job.clone(), "replay", None)?;
+    let mut oracle = lab.oracle(&subject);
+    let mut reproduced = 0;
+    let outcome = loop {
+        workers.renew();
+        let outcome = repeat(&mut workers, &mut oracle, &saved).map_err(|error| match error {
+            ExecutorError::Over => Error::Interrupted,
+            ExecutorError::Broken(why) => refuse(why),
+        })?;
+        reproduced += u64::from(outcome.is_ok());
+        if outcome.is_err() || reproduced == args.times {
+            break outcome;
+        }
+    };
+    summary.tests = 1;
+    summary.exit_code = if outcome.is_ok() { Exit::Found } else { Exit::Untested };
+    summary.findings = usize::from(outcome.is_ok());
+    summary.failed = summary.findings;
+    summary.untested = 1 - summary.findings;
+    let message = match &outcome {
+        Ok(_) => "the finding was reproduced".to_owned(),
+        Err(instead) => format!("the finding was not reproduced: {instead}"),
+    };
+    if matches!(output, Output::Json) {
+        Event::Replay {
+            file: &args.file,
+            target: saved.target.clone(),
+            test: &saved.cause,
+            verdict: if outcome.is_ok() { "reproduced" } else { "different" },
+            times: args.times,
+            reproduced,
+            message,
+            kind: outcome.as_ref().ok().map(|c| c.failure.kind),
+            same_trace: outcome.as_ref().ok().map(|c| c.failure.trace == saved.failure.trace),
+        }
+        .print();
+        return Ok(());
+    }
+    let found = match outcome {
+        Ok(confirmed) => Kept::new(&subject.harness, confirmed),
+        Err(_) => Kept {
+            test: saved.test,
+            source: saved.source,
+            calls: saved.calls,
+            why: saved.why,
+            cause: saved.cause,
+            at: saved.at,
+            failure: saved.failure,
+        },
+    };
+    let story = report::finding(&subject, &found, &args.file, console::layout(args.full));
+    let _ = write!(std::io::stdout().lock(), "replay of {}: {message}\n\n{story}", saved.target);
+    Ok(())
+}
+
+/// The command line that would build the same harness.
+fn hunt_args(args: &ReplayArgs, saved: &Saved, dir: &Path) -> HuntArgs {
+    let origin = saved.origin.clone().map_paths(|p| {
+        let path = dir.join(p);
+        path.canonicalize().unwrap_or(path)
+    });
+    let (harness, executable) = origin.ready_made.unzip();
+    HuntArgs {
+        subject: origin.published,
+        types: vec![origin.target],
+        list: false,
+        format: Format::Human,
+        out: None,
+        jobs: Some(1),
+        matrix: false,
+        open: 0,
+        no_sandbox: false,
+        build: HuntBuildArgs {
+            manifest_path: args.manifest_path.clone().or(origin.manifest),
+            package: origin.package,
+            features: origin.features,
+            all_features: origin.all_features,
+            no_default_features: origin.no_default_features,
+            opt_level: origin.opt_level,
+            no_debug_assertions: origin.no_debug_assertions,
+            no_overflow_checks: origin.no_overflow_checks,
+            offline: args.offline,
+        },
+        search: HuntSearchArgs {
+            budget: None,
+            schedules: Some(1),
+            seed: saved.job.seed,
+            generator: "covcon".to_owned(),
+            strategy: "random".to_owned(),
+            per_test: 1,
+            threads: 2,
+            max_findings: 1,
+            max_steps: saved.job.max_steps,
+            memory: saved.job.memory_mb,
+            hang: Duration::from_millis(saved.job.hang_ms),
+        },
+        harness,
+        executable,
+    }
+}
+
+fn settings(job: &Job) -> Settings {
+    Settings {
+        seed: job.seed,
+        generator: String::new(),
+        strategy: String::new(),
+        per_test: 1,
+        threads: 2,
+        schedules: None,
+        budget: None,
+        max_findings: 1,
+        max_steps: job.max_steps,
+        memory_mb: job.memory_mb,
+        hang_ms: job.hang_ms,
+        sandbox: super::sandbox::check().is_ok(),
+    }
+}

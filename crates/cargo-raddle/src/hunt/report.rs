@@ -1,0 +1,212 @@
+//! What a hunt says to people.
+
+use super::events::{Pairs, Patterns, Summary};
+use super::hunted::{End, Hunted};
+use super::judge;
+use super::store::Kept;
+use super::subject::Subject;
+use crate::columns::{self, Labels, Layout};
+use crate::exit::Exit;
+use crate::explain;
+use crate::sources::Sources;
+use raddle_core::hunt::oracle::CallRef;
+use raddle_core::hunt::render::call_text;
+use raddle_core::hunt::{CallRecord, Harness, Test};
+use raddle_core::pattern::{AccessKind, Step, Who};
+use raddle_core::trace::Trace;
+use raddle_core::{NameId, Op, SiteId};
+use std::fmt::Write;
+use std::path::Path;
+
+/// A finding: what broke, the test, the interleaving, and why no sequential order explains it.
+pub fn finding(subject: &Subject, found: &Kept, file: &Path, layout: Layout) -> String {
+    let mut sources = Sources::new(&subject.source_roots);
+    let failure = &found.failure;
+    let mut text = format!("---- {}: {} ----\n", subject.harness.target, failure.kind.as_str());
+    text.push_str(&explain::what(failure, &sources));
+    let _ = writeln!(text, "\nThe test, in Rust:\n");
+    found.source.trim_end().lines().for_each(|line| {
+        let _ = writeln!(text, "{}", format!("    {line}").trim_end());
+    });
+    let labels = labels(&subject.harness, &found.test, &found.calls, &failure.trace);
+    let columns = columns::render_labelled(failure, &mut sources, layout, &labels);
+    if !columns.is_empty() {
+        let _ = write!(text, "\nHow the threads interleaved:\n\n{columns}");
+    }
+    if !found.why.is_empty() {
+        let _ = writeln!(text, "\nWhy no sequential order of the calls explains it:");
+        for line in &found.why {
+            let _ = writeln!(text, "    {line}");
+        }
+    }
+    text.push_str(&explain::printed(failure));
+    // The compiler names files of a dependency from the root directory.
+    for root in &subject.source_roots {
+        text = text.replace(&format!("{}/", root.display()), "");
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    let file = file.strip_prefix(here).unwrap_or(file);
+    let _ = writeln!(text, "\nrepeat it with: cargo raddle replay {}", file.display());
+    text
+}
+
+/// What to say at the beginnings and ends of calls.
+fn labels(harness: &Harness, test: &Test, calls: &[CallRecord], trace: &Trace) -> Labels {
+    let mut enters = calls.iter();
+    let mut ends: Vec<&CallRecord> = calls.iter().filter(|c| c.end.is_some()).collect();
+    ends.sort_by_key(|c| c.end);
+    let mut leaves = ends.into_iter();
+    // The column says which thread it is.
+    let name = |c: &CallRecord| {
+        let text = call_text(harness, test, CallRef { thread: c.thread, step: c.step });
+        let own = text.strip_prefix(&format!("T{} ", c.thread)).unwrap_or(&text);
+        own.to_owned()
+    };
+    let mut labels = Labels::new();
+    for (i, event) in trace.events.iter().enumerate() {
+        let text = match event.op {
+            Op::Enter(_) => enters.next().map(name),
+            Op::Leave(_) => leaves.next().map(|c| {
+                let name = name(c);
+                format!("{} {}", name.split('(').next().unwrap_or_default(), judge::result(&c.result))
+            }),
+            // The harness's own, which has no place in the user's source.
+            Op::Spawn(thread) if event.thread.0 == 0 => Some(format!("starts thread {}", thread.0)),
+            Op::Join(thread) if event.thread.0 == 0 => Some(format!("joins thread {}", thread.0)),
+            Op::Exit => Some("ends".to_owned()),
+            _ => None,
+        };
+        if let Some(text) = text {
+            labels.insert(i, text);
+        }
+    }
+    labels
+}
+
+/// A type in one line.
+pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) -> String {
+    let said = match verdict {
+        super::Verdict::Clean => "ok".to_owned(),
+        super::Verdict::Found(n) => format!("FOUND {n}"),
+        super::Verdict::Untested(why) => format!("NOT TESTED: {why}"),
+        super::Verdict::Error(why) => format!("ERROR: {why}"),
+    };
+    let Some(h) = hunted else { return format!("type {target} ... {said}") };
+    let mut text = format!("type {target} ... {said} ({}", many(h.progress.tests, "test"));
+    let _ = write!(text, ", {}", many(h.progress.executions, "execution"));
+    let seconds = h.elapsed.as_secs_f64();
+    if seconds > 0.0 {
+        let _ = write!(text, ", {:.0} tests/s", h.progress.tests as f64 / seconds);
+    }
+    if h.end == End::Exhausted {
+        text.push_str(", all that there are");
+    }
+    let pairs = Pairs::of(&h.coverage);
+    let _ = write!(
+        text,
+        ")\n     method pairs: {} of {} ran at the same time, {} open, {} never possible so far",
+        pairs.covered, pairs.total, pairs.open, pairs.never
+    );
+    if let Some(patterns) = h.patterns.as_ref().map(Patterns::of) {
+        let share = 100.0 * patterns.covered as f64 / patterns.total.max(1) as f64;
+        let _ = write!(
+            text,
+            "\n     memory-access patterns: {} of {} instances occurred ({share:.1} %)",
+            patterns.covered, patterns.total
+        );
+    }
+    let s = &h.stages;
+    let all = h.elapsed.as_secs_f64().max(1e-9);
+    let share = |d: std::time::Duration| 100.0 * d.as_secs_f64() / all;
+    let _ = write!(
+        text,
+        "\n     time: {:.0} % making tests, {:.0} % running them, {:.0} % judging ({}), {:.0} % proving",
+        share(s.generate),
+        share(s.execute),
+        share(s.judge),
+        many(h.oracle.serial, "sequential execution"),
+        share(s.prove)
+    );
+    if h.lost.0 > 0 {
+        let why = h.lost.1.as_deref().unwrap_or_default().lines().next().unwrap_or_default().to_owned();
+        let _ = write!(text, "\n     {} could not be done, the first because: {why}", many(h.lost.0, "run"));
+    }
+    if h.outdated > 0 {
+        let _ = write!(
+            text,
+            "\n     {} did not repeat or belong to another build",
+            many(h.outdated as u64, "saved finding")
+        );
+    }
+    text
+}
+
+/// A violation that did not repeat.
+pub fn unconfirmed(target: &str, u: &super::hunted::Unconfirmed) -> String {
+    format!(
+        "---- {target}: not confirmed ----\n{}: {}\nA fresh process did not repeat it: {}. It depends on something that \
+         raddle does not control, or on what earlier tests had left behind.\n",
+        u.kind.as_str(),
+        u.message.trim_end(),
+        u.instead
+    )
+}
+
+/// For each pair of methods, how often it ran at the same time.
+pub fn matrix(harness: &Harness, hunted: &Hunted) -> String {
+    let legend = "times that two methods ran at the same time, by test (. open, - never possible so far):";
+    format!("{legend}\n{}", hunted.coverage.matrix(harness))
+}
+
+/// Instances of memory-access patterns that have not occurred, most bug-prone patterns first.
+pub fn open(hunted: &Hunted, most: usize) -> String {
+    let Some(patterns) = &hunted.patterns else {
+        return "open patterns: the generator does not follow them; use maptest\n".to_owned();
+    };
+    let mut text = String::from("memory-access patterns that have not occurred:\n");
+    for instance in patterns.open(most) {
+        let steps = instance.pattern().pattern().steps.iter().zip(instance.steps());
+        let step = |(step, (kind, site, name)): (&Step, (AccessKind, SiteId, NameId))| {
+            let symbols = &hunted.symbols;
+            let site = symbols.sites.get(site.0 as usize);
+            let (function, at) = site.map_or(("?", String::new()), |s| {
+                let function = s.function.rsplit("::").next().unwrap_or(&s.function);
+                (function, format!("{}:{}", s.file.rsplit('/').next().unwrap_or(&s.file), s.line))
+            });
+            let does = if kind == AccessKind::Read { "reads" } else { "writes" };
+            let name = symbols.names.get(name.0 as usize).map_or("?", String::as_str);
+            let thread = if step.who == Who::A { "a" } else { "b" };
+            format!("{thread}: `{function}` at {at} {does} `{name}`")
+        };
+        let steps: Vec<String> = steps.map(step).collect();
+        let _ = writeln!(text, "  {:3} {}", instance.pattern().to_string(), steps.join(", then "));
+    }
+    text
+}
+
+/// The last line.
+pub fn summary(summary: &Summary) -> String {
+    let verdict = match summary.exit_code {
+        Exit::Clean => "ok",
+        Exit::Found => "FOUND",
+        Exit::Failed => "ERROR",
+        Exit::Untested => "NOT TESTED",
+    };
+    let mut text =
+        format!("raddle hunt: {verdict}. {} clean; {} with findings", summary.clean, summary.found);
+    for (count, what) in [
+        (summary.untested, "not tested"),
+        (summary.errors, "with an error"),
+        (summary.unconfirmed, "violations not confirmed"),
+    ] {
+        if count > 0 {
+            let _ = write!(text, "; {count} {what}");
+        }
+    }
+    let _ = write!(text, "; {}, {}", many(summary.tests, "test"), many(summary.executions, "execution"));
+    text
+}
+
+fn many(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}

@@ -1,0 +1,165 @@
+//! `cargo raddle hunt` on a harness that exists already, and what it says to people and to scripts.
+
+#[path = "support/harness.rs"]
+mod harness;
+mod support;
+
+use harness::{executable, fixture};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use support::{Ran, raddle, ran, read};
+
+/// A hunt in a directory of its own, with only some of the fixture's methods.
+struct Hunt {
+    dir: tempfile::TempDir,
+}
+
+impl Hunt {
+    fn new(methods: &[&str]) -> Self {
+        let mut harness: Value = serde_json::from_str(&read(&fixture().join("harness.json"))).unwrap();
+        for thunk in harness["thunks"].as_array_mut().unwrap() {
+            let name = thunk["name"].as_str().unwrap().rsplit("::").next().unwrap().to_owned();
+            if thunk["role"] == "method" && !methods.contains(&name.as_str()) {
+                // A helper that makes nothing is never called.
+                thunk["role"] = "helper".into();
+            }
+        }
+        let hunt = Hunt { dir: tempfile::tempdir().unwrap() };
+        std::fs::write(hunt.dir.path().join("harness.json"), harness.to_string()).unwrap();
+        hunt
+    }
+
+    fn out(&self) -> PathBuf {
+        self.dir.path().join("out")
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        let mut command = raddle();
+        command.current_dir(self.dir.path()).args(["hunt", "--harness", "harness.json", "--executable"]);
+        ran(command.arg(executable()).arg("--out").arg(self.out()).args(args).output().unwrap())
+    }
+
+    fn json(&self, args: &[&str]) -> Ran {
+        self.run(&[&["--format", "json"], args].concat())
+    }
+}
+
+/// The one finding.
+fn finding(ran: &Ran) -> Value {
+    let found = ran.named("finding");
+    assert_eq!((ran.code, found.len()), (1, 1), "{}{}", ran.stdout, ran.stderr);
+    found[0].clone()
+}
+
+/// The output without what the clock decides.
+fn timeless(ran: &Ran) -> Vec<Value> {
+    let mut events = ran.events();
+    for event in &mut events {
+        if let Some(stats) = event["stats"].as_object_mut() {
+            stats.retain(|key, _| !key.ends_with("_ms"));
+        }
+    }
+    events
+}
+
+#[test]
+fn a_lost_update_is_found_made_small_explained_and_repeated() {
+    let hunt = Hunt::new(&["add", "get", "idle", "open"]);
+    let ran = hunt.run(&["--schedules", "4000"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    for part in [
+        "no sequential order explains",
+        "subject.add()",
+        "How the threads interleaved",
+        "read Subject.count = 0",
+        "Why no sequential order of the calls explains it",
+        "repeat it with: cargo raddle replay",
+        "method pairs:",
+    ] {
+        assert!(ran.stdout.contains(part), "{part} in\n{}", ran.stdout);
+    }
+    let file = std::fs::read_dir(hunt.out().join("findings")).unwrap().next().unwrap().unwrap().path();
+    let saved: Value = serde_json::from_str(&read(&file)).unwrap();
+    assert_eq!((&saved["format"], &saved["mode"]), (&"raddle-finding".into(), &"hunt".into()));
+    let calls: usize =
+        saved["test"]["suffixes"].as_array().unwrap().iter().map(|s| s.as_array().unwrap().len()).sum();
+    assert_eq!(calls, 2, "{}", saved["test"]);
+
+    let replay = |args: &[&str]| support::ran(raddle().arg("replay").arg(&file).args(args).output().unwrap());
+    let again = replay(&["--format", "json", "--times", "3"]);
+    let verdict = &again.named("replay")[0];
+    assert_eq!(
+        (again.code, &verdict["verdict"], &verdict["reproduced"]),
+        (1, &"reproduced".into(), &3.into())
+    );
+    assert_eq!(verdict["same_trace"], true);
+
+    let next = hunt.json(&["--schedules", "4000"]);
+    assert_eq!(finding(&next)["saved"], true, "what was found before comes first");
+    assert_eq!(next.named("type")[0]["stats"]["tests"], 0);
+
+    std::fs::write(&file, read(&file).replace(saved["fingerprint"].as_str().unwrap(), "0")).unwrap();
+    let other = replay(&[]);
+    assert_eq!(other.code, 2);
+    assert!(other.stderr.contains("another build of the harness"), "{}", other.stderr);
+}
+
+#[test]
+fn one_seed_and_number_of_schedules_give_one_output() {
+    let hunt = |seed: &str| {
+        let hunt = Hunt::new(&["add", "get", "left_right", "right_left", "exit_at_one", "idle"]);
+        let ran = hunt.json(&["--seed", seed, "--schedules", "600", "--max-findings", "3"]);
+        let text = serde_json::to_string(&timeless(&ran)).unwrap();
+        text.replace(hunt.dir.path().to_str().unwrap(), "DIR")
+    };
+    assert_eq!(hunt("3"), hunt("3"));
+    assert_ne!(hunt("3"), hunt("4"));
+}
+
+#[test]
+fn a_deadlock_and_the_end_of_the_process_are_findings_and_the_hunt_goes_on() {
+    let hunt = Hunt::new(&["left_right", "right_left"]);
+    let found = finding(&hunt.json(&["--schedules", "2000"]));
+    assert_eq!(found["kind"], "deadlock");
+    assert!(Path::new(found["file"].as_str().unwrap()).is_file());
+    let hunt = Hunt::new(&["add", "open", "overflow_at_one"]);
+    let ran = hunt.json(&["--schedules", "600", "--max-findings", "9"]);
+    let kinds: Vec<Value> = ran.named("finding").iter().map(|f| f["kind"].clone()).collect();
+    assert!(kinds.contains(&"non-linearizable".into()), "{kinds:?} {}", ran.stderr);
+    assert_eq!(ran.named("type")[0]["stats"]["executions"], 600, "it did not stop at the first crash");
+}
+
+#[test]
+fn methods_that_share_nothing_are_not_called_tested() {
+    let ran = Hunt::new(&["idle"]).json(&["--schedules", "100"]);
+    let told = &ran.named("type")[0];
+    assert_eq!((ran.code, &told["status"]), (3, &"untested".into()), "{}", ran.stdout);
+    assert!(told["message"].as_str().unwrap().contains("no scheduling point"));
+    let ran = Hunt::new(&[]).json(&["--schedules", "100"]);
+    assert_eq!(ran.code, 3);
+    assert!(ran.named("type")[0]["message"].as_str().unwrap().contains("no method"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_type_that_keeps_its_word_is_clean_and_its_pairs_can_be_shown() {
+    let ran = Hunt::new(&["get", "open"]).run(&["--schedules", "200", "--matrix"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("raddle hunt: ok. 1 clean"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("times that two methods ran at the same time"), "{}", ran.stdout);
+}
+
+#[test]
+fn wrong_use_is_told_with_what_would_be_right() {
+    let refused = |args: &[&str]| {
+        let ran = ran(raddle().arg("hunt").args(args).output().unwrap());
+        assert_eq!(ran.code, 2, "{args:?}: {}", ran.stdout);
+        ran.stderr
+    };
+    assert!(refused(&["--generator", "wild"]).contains("covcon"));
+    assert!(refused(&["--manifest-path", "/nowhere/Cargo.toml"]).contains("there is no manifest"));
+    assert!(refused(&["--threads", "9"]).contains("2..=4"));
+    assert!(refused(&["../here"]).contains("cannot be the name of a crate"));
+    let json = ran(raddle().args(["hunt", "--generator", "wild", "--format", "json"]).output().unwrap());
+    let last = json.events().pop().unwrap();
+    assert_eq!((json.code, &last["event"], &last["exit_code"]), (2, &"summary".into(), &2.into()));
+}

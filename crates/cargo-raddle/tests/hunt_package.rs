@@ -1,0 +1,72 @@
+//! `cargo raddle hunt` on a package, from its source to the verdict.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use support::{Ran, raddle, ran};
+
+fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name).join("Cargo.toml")
+}
+
+fn hunt(package: &str, args: &[&str]) -> Ran {
+    let out = tempfile::tempdir().unwrap();
+    let mut command = raddle();
+    command
+        .args(["hunt", "--offline", "--out"])
+        .arg(out.path())
+        .arg("--manifest-path")
+        .arg(testdata(package));
+    ran(command.args(args).output().unwrap())
+}
+
+#[test]
+fn a_package_is_hunted_from_its_source_to_the_verdict() {
+    let broken = hunt("hunt-me", &["--type", "Tally", "--schedules", "2000", "--format", "json"]);
+    assert_eq!(broken.code, 1, "{}{}", broken.stdout, broken.stderr);
+    let found = &broken.named("finding")[0];
+    assert_eq!((&found["target"], &found["kind"]), (&"hunt_me::Tally".into(), &"non-linearizable".into()));
+    assert!(found["source"].as_str().unwrap().contains("tally.count()"), "{}", found["source"]);
+    let right = hunt("hunt-me", &["--type", "hunt_me::Ledger", "--schedules", "1000"]);
+    assert_eq!(right.code, 0, "{}{}", right.stdout, right.stderr);
+}
+
+#[test]
+fn what_cannot_be_hunted_is_refused_with_the_reason() {
+    let refused = |package: &str, args: &[&str]| {
+        let ran = hunt(package, args);
+        assert_eq!(ran.code, 2, "{args:?}: {}{}", ran.stdout, ran.stderr);
+        ran.stdout + &ran.stderr
+    };
+    assert!(refused("hunt-me", &["--type", "Taly"]).contains("did you mean `Tally`?"));
+    assert!(refused("hunt-me", &["--type", "Lonely"]).contains("Sync"));
+    let unmade = refused("hunt-me", &["--type", "Unmade"]);
+    assert!(unmade.contains("constructor") || unmade.contains("makes"), "{unmade}");
+    assert!(refused("does-not-build", &[]).contains("no type that can be hunted"));
+}
+
+#[test]
+fn a_package_that_does_not_build_is_refused_in_the_compilers_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let manifest = "[package]\nname = \"broken\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
+    let source = "#[derive(Default)]\npub struct Shared(std::sync::Mutex<u8>);\n\
+                  impl Shared { pub fn get(&self) -> u8 { \"one\" } }\n";
+    std::fs::create_dir(dir.path().join("src")).unwrap();
+    std::fs::write(dir.path().join("Cargo.toml"), manifest).unwrap();
+    std::fs::write(dir.path().join("src/lib.rs"), source).unwrap();
+    let mut command = raddle();
+    command.args(["hunt", "--offline", "--format", "json"]).current_dir(dir.path());
+    let ran = ran(command.output().unwrap());
+    assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
+    let details = ran.named("error")[0]["details"].as_str().unwrap().to_owned();
+    assert!(details.contains("mismatched types") && details.contains("src/lib.rs"), "{details}");
+}
+
+#[test]
+fn a_list_shows_what_there_is_and_why_the_rest_is_left_out() {
+    let ran = hunt("hunt-me", &["--list"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for part in ["hunt_me::Tally", "Tally::count(&self)", "hunt_me::Lonely"] {
+        assert!(ran.stdout.contains(part), "{part} in {}", ran.stdout);
+    }
+}

@@ -1,0 +1,194 @@
+//! What the worker of a hunt answers, whatever the code under test does.
+
+#[path = "support/harness.rs"]
+mod harness;
+
+use harness::thunk::*;
+use harness::{Worker, result, run, test, value};
+use raddle_core::hunt::{CallResult, Execution, Fresh, Run};
+use raddle_core::outcome::Kind;
+
+/// Adding, with a call that goes wrong when it sees the sum 1.
+fn with_add(thunk: u32) -> Run {
+    run(&[&[ADD], &[thunk]], "random", 40)
+}
+
+fn failures(executions: &[Execution]) -> Vec<Kind> {
+    executions.iter().filter_map(Execution::failed).collect()
+}
+
+#[test]
+fn different_results_and_orders_are_told_once_each_with_a_schedule_that_repeats_them() {
+    let mut worker = Worker::start();
+    let adds = Run { test: test(&[&[ADD], &[ADD]], &[GET]), ..run(&[], "random", 200) };
+    let reply = worker.one(adds.clone());
+    assert_eq!((reply.executions, reply.exhausted), (200, false));
+    assert!(reply.steps > 200 && reply.decisions > 200, "{} {}", reply.steps, reply.decisions);
+    let seen: Vec<_> =
+        reply.distinct.iter().map(|e| (result(e, 1, 0), result(e, 2, 0), result(e, 0, 1))).collect();
+    let (one, two) = (value("1"), value("2"));
+    assert!(seen.contains(&(&one, &one, &one)), "the lost update");
+    assert!(seen.contains(&(&one, &two, &two)) && seen.contains(&(&two, &one, &two)));
+    // Two orders, two overlaps that go well, one that does not.
+    assert_eq!(seen.len(), 5, "{seen:?}");
+    assert_eq!(reply.pairs.len(), 1);
+    assert_eq!((reply.pairs[0].0, reply.pairs[0].1), (ADD, ADD));
+    for execution in &reply.distinct {
+        let again =
+            worker.one(Run { replay: Some(execution.schedule.clone()), traces: true, ..adds.clone() });
+        assert_eq!((again.executions, &again.diverged), (1, &None));
+        assert_eq!(again.distinct[0].calls, execution.calls);
+        assert!(again.distinct[0].trace.as_ref().is_some_and(|t| !t.events.is_empty()));
+    }
+    assert_eq!(worker.end(), 0);
+}
+
+#[test]
+fn the_same_request_has_the_same_answer_in_every_worker() {
+    let answer = || {
+        let mut worker = Worker::start();
+        worker.ask(vec![with_add(GET), with_add(EXIT), run(&[&[LEFT_RIGHT], &[RIGHT_LEFT]], "pct", 50)])
+    };
+    assert_eq!(answer(), answer());
+}
+
+#[test]
+fn the_code_under_test_may_end_its_process_in_any_way_and_the_run_goes_on() {
+    let mut worker = Worker::start();
+    for (thunk, kind, words) in [
+        (EXIT, Kind::Crash, "exit(7)"),
+        (OVERFLOW, Kind::Crash, "stack overflow"),
+        (ALLOCATE, Kind::Crash, "runaway memory"),
+        (ABORT, Kind::Crash, "aborted"),
+    ] {
+        let reply = worker.one(with_add(thunk));
+        assert_eq!(reply.executions, 40);
+        assert!(failures(&reply.distinct).iter().all(|k| *k == kind), "{words}");
+        let failed = reply.distinct.iter().find(|e| e.failure.is_some()).expect(words);
+        assert!(failed.failure.as_ref().unwrap().message.contains(words), "{words}");
+        assert_eq!(result(failed, 2, 0), &CallResult::Unfinished);
+        assert!(reply.distinct.iter().any(|e| e.failure.is_none()), "{words}");
+    }
+}
+
+#[test]
+fn a_run_that_is_to_stop_at_a_failure_stops_there_and_the_next_one_begins() {
+    let mut worker = Worker::start();
+    let stop = Run { stop_at_failure: true, ..with_add(EXIT) };
+    let [first, second] = <[_; 2]>::try_from(worker.ask(vec![stop, with_add(GET)])).unwrap();
+    assert!(first.executions < 40);
+    assert_eq!(first.distinct.last().unwrap().failed(), Some(Kind::Crash));
+    assert_eq!((second.executions, failures(&second.distinct)), (40, vec![]));
+}
+
+#[test]
+fn a_deadlock_names_who_waits_for_whom_and_its_schedule_repeats_it() {
+    let mut worker = Worker::start();
+    let locks = run(&[&[LEFT_RIGHT], &[RIGHT_LEFT]], "random", 100);
+    let reply = worker.one(locks.clone());
+    let stuck = reply.distinct.iter().find(|e| e.failed() == Some(Kind::Deadlock)).expect("a deadlock");
+    let message = &stuck.failure.as_ref().unwrap().message;
+    assert!(message.contains("held by 1") && message.contains("held by 2"), "{message}");
+    let again = worker.one(Run { replay: Some(stuck.schedule.clone()), ..locks });
+    assert_eq!(again.distinct[0].failed(), Some(Kind::Deadlock));
+}
+
+#[test]
+fn code_that_never_comes_back_is_given_up() {
+    let mut worker = Worker::start();
+    let hang = Run { stop_at_failure: true, ..with_add(HANG) };
+    // Once it has been seen that threads share what it reads, waiting for it is visible.
+    let both = run(&[&[PASS], &[OPEN]], "random", 10);
+    let spin = run(&[&[PASS], &[GET]], "random", 1);
+    let [hang, both, spin] = <[_; 3]>::try_from(worker.ask(vec![hang, both, spin])).unwrap();
+    assert_eq!(failures(&hang.distinct), [Kind::Timeout]);
+    assert_eq!(failures(&both.distinct), []);
+    assert_eq!(failures(&spin.distinct), [Kind::Livelock]);
+}
+
+#[test]
+fn a_panic_that_the_harness_catches_is_a_result_with_its_place() {
+    let mut worker = Worker::start();
+    let reply = worker.one(with_add(PANIC));
+    assert_eq!(failures(&reply.distinct), []);
+    let panic =
+        reply.distinct.iter().map(|e| result(e, 2, 0)).find(|r| matches!(r, CallResult::Panic { .. }));
+    let Some(CallResult::Panic { at, message }) = panic else { panic!("no panic in {reply:?}") };
+    assert!(at.starts_with("src/lib.rs:") && message.contains("the sum is one"), "{at} {message}");
+}
+
+#[test]
+fn executions_share_a_process_unless_a_fresh_one_is_asked_for() {
+    let mut worker = Worker::start();
+    let visits = |fresh| Run { fresh, ..run(&[&[VISITS], &[]], "random", 3) };
+    let counts = |worker: &mut Worker, fresh| {
+        let reply = worker.one(visits(fresh));
+        let text = |e: &Execution| match result(e, 1, 0) {
+            CallResult::Value(v) => v.parse::<u64>().unwrap(),
+            other => panic!("{other:?}"),
+        };
+        (reply.executions, reply.distinct.iter().map(text).collect::<Vec<_>>())
+    };
+    assert_eq!(counts(&mut worker, Fresh::No), (3, vec![1, 2, 3]));
+    assert_eq!(counts(&mut worker, Fresh::No), (3, vec![4, 5, 6]));
+    assert_eq!(counts(&mut worker, Fresh::Once), (3, vec![1, 2, 3]));
+    assert_eq!(counts(&mut worker, Fresh::Each), (3, vec![1]));
+}
+
+#[test]
+fn what_an_execution_leaves_allocated_is_told() {
+    let mut worker = Worker::start();
+    let left =
+        |worker: &mut Worker, thunk| worker.one(run(&[&[thunk], &[]], "random", 1)).distinct[0].left_bytes;
+    assert_eq!(left(&mut worker, LEAK), 1024);
+    assert_eq!(left(&mut worker, GET), 0);
+}
+
+#[test]
+fn beginnings_of_calls_are_no_scheduling_points_of_the_code_under_test() {
+    let mut worker = Worker::start();
+    let reply = worker.one(run(&[&[IDLE, IDLE], &[IDLE]], "random", 30));
+    assert_eq!(reply.steps, 0);
+    assert!(reply.decisions > 0);
+}
+
+#[test]
+fn patterns_are_told_when_they_are_new_with_what_their_numbers_mean() {
+    let mut worker = Worker::start();
+    let follow = Run { patterns: true, ..with_add(ADD) };
+    let first = worker.one(follow.clone());
+    assert_eq!(first.symbols_from, (0, 0));
+    // Written after another thread's read, and read after another thread's write.
+    for pattern in ["P1(", "P2("] {
+        assert!(first.patterns.iter().any(|p| p.starts_with(pattern)), "{:?}", first.patterns);
+    }
+    assert!(first.symbols.sites.iter().any(|s| s.function.ends_with("Subject>::add")), "{:?}", first.symbols);
+    let second = worker.one(follow);
+    let known = (first.symbols.sites.len() as u32, first.symbols.names.len() as u32);
+    assert_eq!((second.patterns.len(), second.symbols_from), (0, known));
+}
+
+#[test]
+fn an_unknown_strategy_is_an_answer_and_not_the_end() {
+    let mut worker = Worker::start();
+    let reply = worker.one(run(&[&[ADD], &[ADD]], "cleverest", 10));
+    assert!(reply.diverged.is_some_and(|why| why.contains("`cleverest`")));
+    assert_eq!(worker.one(with_add(GET)).executions, 40);
+    assert_eq!(worker.end(), 0);
+}
+
+#[test]
+fn a_confined_worker_keeps_to_its_scratch_directory_and_has_no_network() {
+    let scratch = tempfile::tempdir().unwrap();
+    let all = run(&[&[ADD, VANDALISE], &[]], "random", 1);
+    let told = |mut worker: Worker, run: Run| {
+        let reply = worker.one(run);
+        let told = result(&reply.distinct[0], 1, 1).clone();
+        assert_eq!(worker.end(), 0);
+        told
+    };
+    // It could neither remove its own file, nor read elsewhere, nor listen; it could write where it may.
+    assert_eq!(told(Worker::confined(scratch.path()), all), value("[false, false, true, false]"));
+    assert!(harness::executable().is_file());
+    assert_eq!(std::fs::read_to_string(scratch.path().join("scratch.txt")).unwrap(), "mine");
+}

@@ -1,0 +1,142 @@
+//! Names that were meant.
+
+use crate::error::nearest_text;
+use crate::model::{Api, ApiType, Standing};
+
+/// Why a type cannot be hunted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FindError {
+    /// There is none of that name.
+    #[error("crate `{crate_name}` has no public type `{name}`{}", nearest_text(.nearest))]
+    NoSuchType {
+        /// The crate.
+        crate_name: String,
+        /// As it was asked for.
+        name: String,
+        /// Similar names; all candidates if there are only a few.
+        nearest: Vec<String>,
+    },
+    /// There are several; which path was meant?
+    #[error("several types of `{crate_name}` are called `{name}`; give the path of one of them: {}", .paths.join(", "))]
+    Ambiguous {
+        /// The crate.
+        crate_name: String,
+        /// As it was asked for.
+        name: String,
+        /// Their paths.
+        paths: Vec<String>,
+    },
+    /// It exists but cannot be hunted.
+    #[error("`{path}` cannot be hunted: {why}")]
+    NotHunted {
+        /// Its path.
+        path: String,
+        /// Why.
+        why: String,
+    },
+    /// The crate has no type that can be hunted.
+    #[error("crate `{0}` has no type that can be hunted; `--list` shows why")]
+    Nothing(String),
+}
+
+/// The type a user means: by path (`crossbeam_queue::SegQueue`), by the end of a path (`race::OnceBox`) or by name
+/// (`SegQueue`). Of several types of one name, the only one that can be hunted is meant.
+pub fn find_type<'a>(api: &'a Api, name: &str) -> Result<&'a ApiType, FindError> {
+    let name = name.split('<').next().unwrap_or(name).trim().trim_start_matches("::");
+    let is_meant =
+        |path: &str| path == name || path.strip_suffix(name).is_some_and(|rest| rest.ends_with("::"));
+    let meant: Vec<&ApiType> =
+        api.types.iter().filter(|t| is_meant(&t.path) || t.also.iter().any(|a| is_meant(a))).collect();
+    let crate_name = api.crate_name.clone();
+    let hunted: Vec<&ApiType> =
+        meant.iter().filter(|t| matches!(t.standing, Standing::Candidate { .. })).copied().collect();
+    let exact = hunted.iter().find(|t| t.path == name);
+    match (exact, &hunted[..], &meant[..]) {
+        (Some(ty), ..) | (None, [ty], _) => Ok(ty),
+        (None, [_, _, ..], _) => {
+            let paths = hunted.iter().map(|t| t.path.clone()).collect();
+            Err(FindError::Ambiguous { crate_name, name: name.to_owned(), paths })
+        }
+        (None, [], [ty, ..]) => Err(FindError::NotHunted { path: ty.path.clone(), why: why_not(ty) }),
+        (None, [], []) => {
+            let names: Vec<&str> = api.types.iter().map(ApiType::name).collect();
+            let wanted = name.rsplit("::").next().unwrap_or(name);
+            let mut near = nearest(wanted, &names);
+            let candidates: Vec<String> = api.candidates().map(|t| t.name().to_owned()).collect();
+            if near.is_empty() && candidates.len() <= 4 {
+                near = candidates;
+            }
+            Err(FindError::NoSuchType { crate_name, name: name.to_owned(), nearest: near })
+        }
+    }
+}
+
+/// All types worth a hunt, most promising first.
+pub fn all_candidates(api: &Api) -> Result<Vec<&ApiType>, FindError> {
+    let all: Vec<&ApiType> = api.candidates().collect();
+    if all.is_empty() { Err(FindError::Nothing(api.crate_name.clone())) } else { Ok(all) }
+}
+
+fn why_not(ty: &ApiType) -> String {
+    match &ty.standing {
+        Standing::Candidate { .. } => String::new(),
+        Standing::Excluded { why } => why.clone(),
+        Standing::Continuation { of } => {
+            format!("it is only used through what returns it; hunt {}", of.join(" or "))
+        }
+    }
+}
+
+/// The names nearest to one that does not exist, best first, at most three.
+pub fn nearest(name: &str, among: &[&str]) -> Vec<String> {
+    let limit = (name.chars().count() / 3).max(1) + 1;
+    let wanted = name.to_lowercase();
+    let mut scored: Vec<(usize, &str)> = among
+        .iter()
+        .map(|&candidate| {
+            let lower = candidate.to_lowercase();
+            let contained = !wanted.is_empty() && (lower.contains(&wanted) || wanted.contains(&lower));
+            (if contained { 1 } else { distance(&wanted, &lower) }, candidate)
+        })
+        .filter(|(d, _)| *d <= limit)
+        .collect();
+    scored.sort();
+    scored.dedup();
+    scored.into_iter().take(3).map(|(_, n)| n.to_owned()).collect()
+}
+
+/// How many characters have to be inserted, removed, replaced or swapped with their neighbour.
+pub fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_swapped_pair_counts_once() {
+        assert_eq!(distance("queue", "qeuue"), 1);
+        assert_eq!(distance("abc", ""), 3);
+    }
+
+    #[test]
+    fn the_nearest_name_comes_first_and_distant_ones_do_not_come() {
+        assert_eq!(nearest("SegQeue", &["ArrayQueue", "SegQueue", "Config"]), ["SegQueue"]);
+        assert_eq!(nearest("Queue", &["SegQueue", "ArrayQueue", "Map"]), ["ArrayQueue", "SegQueue"]);
+    }
+}

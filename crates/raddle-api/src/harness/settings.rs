@@ -1,0 +1,67 @@
+//! What the user pins or widens, as far as it makes thunks and types.
+
+use super::draft::{Body, Draft};
+use super::generics::{Bindings, anything, unify_inside};
+use super::output;
+use super::world::{Part, World, primitive, short};
+use crate::model::{Purpose, Ty};
+use crate::settings::TypeSettings;
+use raddle_core::hunt::Role;
+use std::collections::BTreeSet;
+
+/// The user's own constructors. What an expression makes is found out by trying: the type under test, or what one of
+/// its constructors returns.
+pub fn constructors(world: &mut World<'_>, settings: &TypeSettings) -> Vec<Draft> {
+    let mut outputs = vec![world.subject.clone()];
+    for function in world.target.functions.iter().filter(|f| f.purpose == Purpose::Constructor) {
+        let mut bindings = Bindings::new();
+        if unify_inside(&function.output, &world.subject, &mut bindings) {
+            let output = world.concrete(&function.output, &bindings);
+            if !outputs.contains(&output) {
+                outputs.push(output);
+            }
+        }
+    }
+    let mut drafts = Vec::new();
+    for expr in &settings.constructors {
+        let mut bodies = Vec::new();
+        for output in &outputs {
+            let mut slots = Vec::new();
+            let fill = output::fill(world, output, "r", Part::Subject, &mut slots);
+            let code = format!("c.run(move |o| {{ let r: {output} = {expr}; {fill} }});");
+            let source = expr.clone();
+            bodies.push(Body {
+                params: vec![],
+                takes: vec![],
+                slots,
+                code,
+                source,
+                imports: BTreeSet::new(),
+            });
+        }
+        drafts.push(Draft {
+            name: expr.clone(),
+            role: Role::Constructor,
+            bodies,
+            of: 0,
+            quiet: false,
+            counts: false,
+            weak: false,
+            exclusive: None,
+        });
+    }
+    drafts
+}
+
+/// A type that the user wrote: one of those that are known, or its text.
+pub fn parse(text: &str) -> Ty {
+    let text = text.trim();
+    if text == "str" || super::data::domain(&primitive(text)).is_some() {
+        return primitive(text);
+    }
+    let squeeze = |t: &str| t.replace(' ', "").replace("'static", "");
+    let known = anything()
+        .into_iter()
+        .find(|t| squeeze(&short(t)) == squeeze(text) || squeeze(&t.to_string()) == squeeze(text));
+    known.unwrap_or_else(|| Ty::Other(text.to_owned()))
+}

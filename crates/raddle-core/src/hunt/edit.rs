@@ -1,0 +1,165 @@
+//! Taking parts out of a test.
+//!
+//! Slots are numbered by the steps that make them, so a step cannot just be deleted: what uses its slots goes with
+//! it, and the slots after it get other numbers.
+
+use super::harness::{Harness, Role};
+use super::test::{Step, Test};
+use super::value::Value;
+
+/// Where a step is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Place {
+    /// In the setup.
+    Setup(usize),
+    /// In a suffix.
+    Suffix(usize, usize),
+    /// In the checks at the end.
+    Finally(usize),
+}
+
+/// All steps of a test, the checks first, then the last calls of the suffixes, the setup last.
+pub fn places(test: &Test) -> Vec<Place> {
+    let mut all: Vec<Place> = (0..test.finally.len()).rev().map(Place::Finally).collect();
+    for (i, suffix) in test.suffixes.iter().enumerate().rev() {
+        all.extend((0..suffix.len()).rev().map(|j| Place::Suffix(i, j)));
+    }
+    all.extend((0..test.setup.len()).rev().map(Place::Setup));
+    all
+}
+
+/// The step at a place.
+pub fn step_mut(test: &mut Test, place: Place) -> &mut Step {
+    match place {
+        Place::Setup(i) => &mut test.setup[i],
+        Place::Suffix(i, j) => &mut test.suffixes[i][j],
+        Place::Finally(i) => &mut test.finally[i],
+    }
+}
+
+/// The test without the step, and without what depends on it; `None` when nothing concurrent is left.
+pub fn without_step(harness: &Harness, test: &Test, place: Place) -> Option<Test> {
+    let setup = sequence(harness, &test.setup, &[], |i| place == Place::Setup(i));
+    let own =
+        |steps: &[Step], gone: &dyn Fn(usize) -> bool| sequence(harness, steps, &setup.numbers, gone).steps;
+    let suffixes = test.suffixes.iter().enumerate();
+    let suffixes = suffixes.map(|(i, s)| own(s, &|j| place == Place::Suffix(i, j))).collect();
+    let finally = own(&test.finally, &|i| place == Place::Finally(i));
+    let renumbered = |(slot, suffix): &(u32, u32)| Some((setup.numbers[*slot as usize]?, *suffix));
+    let give = test.give.iter().filter_map(renumbered).collect();
+    tidy(Test { setup: setup.steps, give, suffixes, finally })
+}
+
+/// The test without a suffix; `None` when nothing concurrent is left.
+pub fn without_suffix(test: &Test, suffix: usize) -> Option<Test> {
+    let mut test = test.clone();
+    test.suffixes.remove(suffix);
+    test.give.retain(|(_, owner)| *owner as usize != suffix);
+    test.give.iter_mut().filter(|(_, owner)| *owner as usize > suffix).for_each(|(_, owner)| *owner -= 1);
+    tidy(test)
+}
+
+/// The test without suffixes that do nothing; `None` when nothing concurrent is left.
+pub fn tidy(test: Test) -> Option<Test> {
+    if let Some(empty) = test.suffixes.iter().position(Vec::is_empty) {
+        return without_suffix(&test, empty);
+    }
+    (test.suffixes.len() >= 2 && !test.setup.is_empty()).then_some(test)
+}
+
+struct Kept {
+    steps: Vec<Step>,
+    /// The new number of each slot.
+    numbers: Vec<Option<u32>>,
+}
+
+fn sequence(harness: &Harness, steps: &[Step], before: &[Option<u32>], gone: impl Fn(usize) -> bool) -> Kept {
+    let mut numbers = before.to_vec();
+    let mut next = before.iter().flatten().count() as u32;
+    let mut kept = Vec::new();
+    for (i, step) in steps.iter().enumerate() {
+        let args: Option<Vec<Value>> = step.args.iter().map(|v| renumber(v, &numbers)).collect();
+        let args = args.filter(|_| !gone(i));
+        for _ in &harness.thunk(step.thunk).output.slots {
+            numbers.push(args.is_some().then_some(next));
+            next += u32::from(args.is_some());
+        }
+        kept.extend(args.map(|args| Step { args, ..step.clone() }));
+    }
+    Kept { steps: kept, numbers }
+}
+
+fn renumber(value: &Value, numbers: &[Option<u32>]) -> Option<Value> {
+    let boxed = |v: &Value| renumber(v, numbers).map(Box::new);
+    Some(match value {
+        Value::Slot(s) => Value::Slot((*numbers.get(*s as usize)?)?),
+        Value::List(l) => Value::List(l.iter().map(|v| renumber(v, numbers)).collect::<Option<_>>()?),
+        Value::Some(v) => Value::Some(boxed(v)?),
+        Value::Ok(v) => Value::Ok(boxed(v)?),
+        Value::Err(v) => Value::Err(boxed(v)?),
+        Value::Closure(Some(v)) => Value::Closure(Some(boxed(v)?)),
+        other => other.clone(),
+    })
+}
+
+/// Calls of the test that are not only there to make something.
+pub fn calls(harness: &Harness, test: &Test) -> usize {
+    let is_call = |s: &&Step| !matches!(harness.thunk(s.thunk).role, Role::Constructor | Role::Helper);
+    let suffixes = test.suffixes.iter().flatten();
+    test.setup.iter().chain(suffixes).chain(&test.finally).filter(is_call).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hunt::testing::objects;
+    use crate::hunt::wire;
+
+    /// A channel whose sender is cloned; a guard in suffix 0.
+    fn test(ty: &objects::Type) -> Test {
+        let step = |name: &str, args: &[Value]| Step::new(ty.id(name), args.to_vec());
+        let slot = Value::Slot;
+        Test {
+            setup: vec![
+                step("channel", &[]),
+                step("Sender::clone", &[slot(0)]),
+                step("Sender::clone", &[slot(0)]),
+            ],
+            give: vec![(1, 0), (2, 1), (3, 2)],
+            suffixes: vec![
+                vec![
+                    step("Receiver::lock", &[slot(1)]),
+                    step("Guard::touch", &[slot(4)]),
+                    step("Receiver::try_recv", &[slot(1)]),
+                ],
+                vec![step("Sender::send", &[slot(2), Value::Int(1)])],
+                vec![step("Sender::send", &[slot(3), Value::Int(1)])],
+            ],
+            finally: vec![],
+        }
+    }
+
+    #[test]
+    fn what_uses_a_removed_slot_goes_with_it_and_the_rest_is_renumbered() {
+        let ty = objects::channel();
+        let t = test(&ty);
+        let fewer = without_step(&ty.harness, &t, Place::Suffix(0, 0)).unwrap();
+        assert_eq!(fewer.suffixes[0].len(), 1);
+        // Without the first clone, its suffix does nothing and goes too.
+        let fewer = without_step(&ty.harness, &t, Place::Setup(1)).unwrap();
+        assert_eq!((fewer.suffixes.len(), &fewer.give), (2, &vec![(1, 0), (2, 1)]));
+        assert_eq!(fewer.suffixes[1][0].args[0], Value::Slot(2));
+        assert_eq!(fewer.suffixes[0][1].args[0], Value::Slot(3), "{}", wire::encode(&fewer));
+        assert_eq!(without_step(&ty.harness, &t, Place::Setup(0)), None);
+    }
+
+    #[test]
+    fn a_test_keeps_two_suffixes() {
+        let ty = objects::channel();
+        let t = without_suffix(&test(&ty), 0).unwrap();
+        assert_eq!(t.give, [(2, 0), (3, 1)]);
+        assert_eq!(without_suffix(&t, 0), None);
+        assert_eq!(without_step(&ty.harness, &t, Place::Suffix(1, 0)), None);
+        assert_eq!((calls(&ty.harness, &test(&ty)), places(&test(&ty)).len()), (7, 8));
+    }
+}

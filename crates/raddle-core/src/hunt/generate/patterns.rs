@@ -1,0 +1,88 @@
+//! Which memory-access patterns have occurred, and which could.
+
+use crate::coverage::map::{Accesses, Report};
+use crate::hunt::harness::ThunkId;
+use crate::hunt::protocol::{MethodAccess, RunReply};
+use crate::pattern::{AccessKind, Instance, InstanceSet, PatternId};
+use crate::{NameId, SiteId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An access as patterns see it.
+pub type Point = (AccessKind, SiteId, NameId);
+
+/// What the methods of a type do to shared variables, and which instances have occurred.
+///
+/// Both are learned from executions, so the universe (T_C) grows with what is tried; what a static analysis knows is
+/// added with [`PatternCoverage::add`].
+#[derive(Clone, Debug, Default)]
+pub struct PatternCoverage {
+    accesses: Accesses,
+    by_point: BTreeMap<Point, BTreeSet<ThunkId>>,
+    by_method: BTreeMap<ThunkId, BTreeSet<Point>>,
+    covered: InstanceSet,
+}
+
+impl PatternCoverage {
+    /// A method can do this.
+    pub fn add(&mut self, access: &MethodAccess) {
+        let point = (access.kind, access.site, access.name);
+        self.accesses.add(access.name, access.kind, access.site);
+        self.by_point.entry(point).or_default().insert(ThunkId(access.thunk));
+        self.by_method.entry(ThunkId(access.thunk)).or_default().insert(point);
+    }
+
+    /// Adds what executions showed; how many instances were new.
+    pub fn executed(&mut self, reply: &RunReply) -> usize {
+        reply.accesses.iter().for_each(|a| self.add(a));
+        let instances = reply.patterns.iter().filter_map(|p| p.parse::<Instance>().ok());
+        instances.filter(|i| self.covered.insert(i)).count()
+    }
+
+    /// Whether an instance has occurred.
+    pub fn is_covered(&self, instance: &Instance) -> bool {
+        self.covered.contains(instance)
+    }
+
+    /// The methods that do this.
+    pub fn methods(&self, point: Point) -> impl Iterator<Item = ThunkId> + '_ {
+        self.by_point.get(&point).into_iter().flatten().copied()
+    }
+
+    /// What a method does.
+    pub fn points(&self, method: ThunkId) -> impl Iterator<Item = Point> + '_ {
+        self.by_method.get(&method).into_iter().flatten().copied()
+    }
+
+    /// All that is known to be done.
+    pub fn all_points(&self) -> impl Iterator<Item = Point> + '_ {
+        self.by_point.keys().copied()
+    }
+
+    /// The instances that have occurred.
+    pub fn covered(&self) -> &InstanceSet {
+        &self.covered
+    }
+
+    /// The sites of every variable.
+    pub fn accesses(&self) -> &Accesses {
+        &self.accesses
+    }
+
+    /// Instances that have not occurred, at most so many, most bug-prone patterns first: the third, those of three
+    /// steps on one variable, the other short ones, those on two variables.
+    pub fn open(&self, most: usize) -> Vec<Instance> {
+        const FIRST: [u8; 8] = [3, 4, 7, 1, 2, 5, 6, 8];
+        let rank = |i: &Instance| FIRST.iter().position(|p| PatternId::new(*p) == Some(i.pattern()));
+        let mut open = Vec::new();
+        for turn in (0..FIRST.len()).map(Some).chain([None]) {
+            let missing = self.accesses.instances().filter(|i| rank(i) == turn && !self.covered.contains(i));
+            open.extend(missing.take(most - open.len()));
+        }
+        open
+    }
+
+    /// MAP-coverage over what is known.
+    pub fn report(&self) -> Report {
+        Report::new(&self.accesses, &self.covered, None)
+    }
+}

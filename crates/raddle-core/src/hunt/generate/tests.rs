@@ -1,0 +1,252 @@
+//! What generators make, tried out on simulated types.
+
+use super::*;
+use crate::hunt::testing::{Simulator, objects};
+use crate::hunt::{Role, Run, ThunkId, wire};
+use crate::pattern::{FullMatcher, Instance, patterns_of};
+use std::collections::BTreeSet;
+
+fn options() -> Options {
+    Options { runs: vec![("random".to_owned(), 5)], ..Options::default() }
+}
+
+/// Makes and runs so many tests.
+fn hunt(
+    name: &str,
+    ty: objects::Type,
+    n: usize,
+    options: Options,
+) -> (Vec<Plan>, Box<dyn Generator>, Simulator) {
+    let mut sim = Simulator::new(ty.clone());
+    let mut generator = by_name(name, &ty.harness, 7, options).unwrap();
+    let mut plans = Vec::new();
+    for _ in 0..n {
+        let Some(plan) = generator.next(&mut sim).unwrap() else { break };
+        let text = wire::encode(&plan.test);
+        let run = |(s, n): &(String, u64)| Run { patterns: true, ..Run::new(text.clone(), s, 1, *n) };
+        let runs = plan.runs.iter().map(run).collect();
+        let replies = sim.run(runs).unwrap();
+        generator.feedback(&plan, &replies);
+        plans.push(plan);
+    }
+    (plans, generator, sim)
+}
+
+#[test]
+fn both_generators_are_deterministic() {
+    for (name, _) in NAMES {
+        let (a, _, _) = hunt(name, objects::channel(), 60, options());
+        let (b, _, _) = hunt(name, objects::channel(), 60, options());
+        assert_eq!(a, b, "{name}");
+        assert_eq!(a.len(), 60, "{name}");
+    }
+    assert!(by_name("none", &objects::counter().harness, 0, options()).is_none());
+}
+
+#[test]
+fn covcon_alternates_the_two_methods_and_starts_with_different_ones() {
+    let ty = objects::counter();
+    let (plans, _, _) = hunt("covcon", ty.clone(), 12, options());
+    for plan in &plans {
+        let (a, b) = plan.pair.unwrap().methods();
+        let (a, b) = (ThunkId(a.0), ThunkId(b.0));
+        let called = |i: usize| plan.test.suffixes[i].iter().map(|s| s.thunk).collect::<Vec<_>>();
+        assert_eq!((called(0), called(1)), (vec![a, b], vec![b, a]));
+    }
+    // The first test of a selection has a constructor only.
+    assert_eq!(plans[0].test.setup.len(), 1);
+    assert!(plans.iter().skip(1).step_by(2).any(|p| p.test.setup.len() > 1));
+}
+
+#[test]
+fn suffixes_have_two_calls_at_first_and_five_later_as_paper_and_code_count() {
+    let ty = objects::counter();
+    for (rule, tests) in [(Rule::LowestScore, 5), (Rule::BestQuarter, 10)] {
+        let (plans, _, _) = hunt("covcon", ty.clone(), 400, Options { rule, ..options() });
+        let pair = plans[0].pair;
+        let lengths: Vec<usize> =
+            plans.iter().filter(|p| p.pair == pair).map(|p| p.test.suffixes[0].len()).collect();
+        let short = lengths.iter().take_while(|l| **l == 2).count();
+        assert_eq!(short, tests, "{lengths:?}");
+        assert!(lengths[tests..].iter().all(|l| *l == 5), "{lengths:?}");
+    }
+}
+
+#[test]
+fn covcon_covers_all_pairs_of_a_queue_but_reports_what_can_never_be() {
+    let ty = objects::queue();
+    let (_, generator, _) = hunt("covcon", ty.clone(), 200, options());
+    let report = generator.coverage().report();
+    // push, pop, len, id, peek: 15 pairs. All calls of one step; only push has two.
+    assert!(report.covered.len() + report.open.len() + report.never_possible.len() == 15);
+    assert!(report.covered.len() >= 14, "{report:?}");
+    let matrix = generator.coverage().matrix(&ty.harness);
+    assert_eq!(matrix.lines().count(), 5);
+    assert!(matrix.starts_with("  1 Queue::push "), "{matrix}");
+}
+
+#[test]
+fn a_call_that_panics_alone_is_never_in_a_suffix() {
+    let ty = objects::queue();
+    let peek = ty.id("Queue::peek");
+    let (plans, _, mut sim) = hunt("covcon", ty, 200, options());
+    let mut used = 0;
+    for plan in &plans {
+        for suffix in &plan.test.suffixes {
+            used += suffix.iter().filter(|s| s.thunk == peek).count();
+            let alone =
+                Test { setup: plan.test.setup.clone(), suffixes: vec![suffix.clone()], ..Test::default() };
+            let fault = Tries::default().first_fault(&mut sim, 0, &alone).unwrap();
+            assert_eq!(fault, None, "{}", wire::encode(&alone));
+        }
+    }
+    assert!(used > 0, "peek works when the queue has an item");
+}
+
+#[test]
+fn threads_own_what_they_take_by_value_and_no_slot_is_used_after_it_was_moved() {
+    let ty = objects::channel();
+    for name in ["random", "covcon"] {
+        let (plans, _, mut sim) = hunt(name, ty.clone(), 150, Options { suffixes: 3, ..options() });
+        let mut dropped = 0;
+        for plan in &plans {
+            let owner = |slot: u32| plan.test.give.iter().find(|(s, _)| *s == slot).map(|(_, o)| *o);
+            let setup_slots: usize =
+                plan.test.setup.iter().map(|s| ty.harness.thunk(s.thunk).output.slots.len()).sum();
+            for (i, suffix) in plan.test.suffixes.iter().enumerate() {
+                for step in suffix {
+                    let thunk = ty.harness.thunk(step.thunk);
+                    dropped += usize::from(thunk.role == Role::Drop);
+                    for slot in step.args.iter().flat_map(slots_in) {
+                        if (slot as usize) < setup_slots {
+                            // Both handles are Owned: they have to be given before use.
+                            assert_eq!(owner(slot), Some(i as u32), "{}", wire::encode(&plan.test));
+                        }
+                    }
+                }
+            }
+            // Nothing is skipped when suffixes run one after the other.
+            let run = Run::new(wire::encode(&plan.test), "serial", 0, 1);
+            let reply = sim.run(vec![run]).unwrap().remove(0);
+            let execution = &reply.distinct[0];
+            if execution.failure.is_none() {
+                let steps: usize = plan.test.suffixes.iter().map(Vec::len).sum();
+                let calls = execution.calls.iter().filter(|c| {
+                    c.thread > 0 && (c.step as usize) < plan.test.suffixes[c.thread as usize - 1].len()
+                });
+                assert_eq!(calls.count(), steps);
+            }
+        }
+        assert!(dropped > 0, "{name}: guards and handles are dropped at some time");
+    }
+}
+
+#[test]
+fn exclusive_groups_stay_in_one_suffix() {
+    let mut ty = objects::queue();
+    let pop = ty.id("Queue::pop");
+    ty.harness.thunks[pop.0 as usize].exclusive = Some("consumer".to_owned());
+    let (plans, generator, _) = hunt("covcon", ty, 200, options());
+    let consumers = |p: &Plan| p.test.suffixes.iter().filter(|s| s.iter().any(|c| c.thunk == pop)).count();
+    assert!(plans.iter().all(|p| consumers(p) <= 1));
+    assert!(plans.iter().any(|p| consumers(p) == 1));
+    let never: Vec<_> =
+        generator.coverage().report().never_possible.iter().map(|(p, _)| p.methods()).collect();
+    assert!(never.contains(&(crate::MethodId(pop.0), crate::MethodId(pop.0))), "{never:?}");
+}
+
+#[test]
+fn a_queue_is_counted_and_emptied_at_the_end() {
+    let ty = objects::queue();
+    let (plans, _, _) = hunt("random", ty.clone(), 50, options());
+    let (len, pop) = (ty.id("Queue::len"), ty.id("Queue::pop"));
+    let drained = plans.iter().filter(|p| {
+        p.test.finally.first().is_some_and(|s| s.thunk == len)
+            && p.test.finally[1..].iter().all(|s| s.thunk == pop)
+    });
+    assert!(drained.count() > 40);
+    let (plans, _, _) = hunt("random", ty, 5, Options { checks: false, ..options() });
+    assert!(plans.iter().all(|p| p.test.finally.is_empty()));
+}
+
+#[test]
+fn prefixes_repeat_calls_now_and_then() {
+    let (plans, _, _) = hunt("random", objects::queue(), 300, options());
+    let repeats: BTreeSet<u32> = plans.iter().flat_map(|p| p.test.setup.iter().map(|s| s.repeat)).collect();
+    assert!(repeats.len() > 4 && *repeats.last().unwrap() >= 32, "{repeats:?}");
+}
+
+#[test]
+fn a_call_that_blocks_alone_ends_at_most_one_suffix() {
+    let ty = objects::channel();
+    let (recv, send) = (ty.id("Receiver::recv"), ty.id("Sender::send"));
+    let (plans, generator, _) = hunt("covcon", ty, 400, options());
+    let pair =
+        crate::coverage::method_pairs::MethodPair::new(crate::MethodId(recv.0), crate::MethodId(send.0));
+    assert!(plans.iter().any(|p| p.pair == Some(pair)));
+    let report = generator.coverage().report();
+    assert!(report.covered.iter().any(|(p, _)| *p == pair), "{report:?}");
+}
+
+#[test]
+fn sequences_are_not_run_twice() {
+    let mut builder = Builder::new(&objects::counter().harness, 1);
+    let mut sim = Simulator::new(objects::counter());
+    for _ in 0..50 {
+        builder.prefix(&mut sim, 0).unwrap().unwrap();
+    }
+    assert_eq!((builder.tries.asked, builder.tries.run), (50, 1));
+}
+
+#[test]
+fn a_harness_without_methods_or_constructors_yields_no_test() {
+    let mut ty = objects::counter();
+    ty.harness.thunks.truncate(1);
+    for (name, _) in NAMES {
+        assert!(hunt(name, ty.clone(), 1, options()).0.is_empty());
+    }
+    let mut ty = objects::counter();
+    ty.harness.thunks[0].role = Role::Helper;
+    for (name, _) in NAMES {
+        assert!(hunt(name, ty.clone(), 1, options()).0.is_empty());
+    }
+}
+
+#[test]
+fn maptest_turns_to_open_instances_once_it_knows_what_methods_do() {
+    let ty = objects::counter();
+    for name in ["maptest", "maptest-random"] {
+        let (plans, _, _) = hunt(name, ty.clone(), 60, options());
+        let guided = |p: &&Plan| p.runs.iter().any(|(s, _)| s.starts_with("pattern:"));
+        assert!(plans.iter().find(guided).is_some(), "{name}");
+        assert!(!guided(&&plans[0]), "{name}: nothing is known at first");
+    }
+}
+
+#[test]
+fn a_run_steered_towards_an_instance_produces_it_more_often_than_a_random_one() {
+    let ty = objects::queue();
+    let (mut steered_sim, mut random_sim) = (Simulator::new(ty.clone()), Simulator::new(ty.clone()));
+    let mut generator = by_name("maptest", &ty.harness, 7, options()).unwrap();
+    let (mut steered, mut random) = (0, 0);
+    for _ in 0..60 {
+        let plan = generator.next(&mut steered_sim).unwrap().unwrap();
+        let text = wire::encode(&plan.test);
+        let run = |s: &str, n: u64| Run { patterns: true, traces: true, ..Run::new(text.clone(), s, 1, n) };
+        let replies = steered_sim.run(plan.runs.iter().map(|(s, n)| run(s, *n)).collect()).unwrap();
+        let shows = |reply: &RunReply, target: &Instance| {
+            let trace = reply.distinct[0].trace.as_ref().unwrap();
+            patterns_of(&mut FullMatcher::new(), trace).contains(target)
+        };
+        for ((strategy, _), reply) in plan.runs.iter().zip(&replies) {
+            let Some(target) = strategy.strip_prefix("pattern:").map(|t| t.parse().unwrap()) else {
+                continue;
+            };
+            steered += usize::from(shows(reply, &target));
+            let unsteered = random_sim.run(vec![run("random", 1)]).unwrap();
+            random += usize::from(shows(&unsteered[0], &target));
+        }
+        generator.feedback(&plan, &replies);
+    }
+    assert!(steered > 20 && 2 * steered > 3 * random, "{steered} steered, {random} at random");
+}

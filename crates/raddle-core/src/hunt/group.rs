@@ -1,0 +1,90 @@
+//! Findings that have the same cause.
+//!
+//! One bug shows in many tests. Panics are the same bug where they happen at the same place; crashes and deadlocks
+//! where the same methods are involved; wrong results where the same methods returned them or ran beside.
+
+use super::harness::Harness;
+use super::minimise::Found;
+use super::oracle::thunk_of;
+use crate::outcome::Kind;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What findings of one group have in common.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct Cause {
+    /// What kind of wrong.
+    pub kind: Kind,
+    /// Where, if it was at a place.
+    pub at: Option<String>,
+    /// The names of the methods involved; empty where the place says it all.
+    pub methods: BTreeSet<String>,
+}
+
+impl Cause {
+    /// The cause of a finding, best of a minimised one: what is not needed is not involved.
+    pub fn of(harness: &Harness, found: &Found) -> Self {
+        let verdict = &found.verdict;
+        let calls = verdict.culprits.iter().chain(&verdict.beside);
+        let name = |t| harness.thunk(t).name.clone();
+        let mut methods: BTreeSet<String> =
+            calls.filter_map(|c| thunk_of(&found.test, c.thread, c.step)).map(name).collect();
+        if verdict.kind == Kind::NonLinearizable {
+            // A check at the end may have shown it; the suffixes did it.
+            methods = found.test.suffixes.iter().flatten().map(|s| name(s.thunk)).collect();
+        }
+        if verdict.at.is_some() {
+            methods.clear();
+        }
+        Cause { kind: verdict.kind, at: verdict.at.clone(), methods }
+    }
+}
+
+/// Findings by cause, each group in the order in which they were found; the groups in the order of their first.
+pub fn group<'f>(harness: &Harness, found: &'f [Found]) -> Vec<(Cause, Vec<&'f Found>)> {
+    let mut groups: BTreeMap<Cause, (usize, Vec<&Found>)> = BTreeMap::new();
+    for (i, f) in found.iter().enumerate() {
+        groups.entry(Cause::of(harness, f)).or_insert((i, Vec::new())).1.push(f);
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, (first, _))| *first);
+    groups.into_iter().map(|(cause, (_, members))| (cause, members)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hunt::oracle::{CallRef, Explanation, Verdict};
+    use crate::hunt::testing::objects;
+    use crate::hunt::{Execution, Step, Test};
+
+    #[test]
+    fn panics_are_grouped_by_place_and_wrong_results_by_methods() {
+        let ty = objects::checks();
+        let found = |kind, at: Option<&str>, calls: [&str; 2]| Found {
+            test: Test {
+                suffixes: calls.iter().map(|c| vec![Step::new(ty.id(c), vec![])]).collect(),
+                ..Test::default()
+            },
+            execution: Execution::default(),
+            verdict: Verdict {
+                kind,
+                summary: String::new(),
+                at: at.map(str::to_owned),
+                culprits: vec![CallRef { thread: 1, step: 0 }],
+                beside: vec![CallRef { thread: 2, step: 0 }],
+                explanation: Explanation::default(),
+            },
+        };
+        let all = [
+            found(Kind::Panic, Some("a.rs:1:1"), ["List::first", "List::clear"]),
+            found(Kind::NonLinearizable, None, ["List::first", "List::clear"]),
+            found(Kind::Panic, Some("a.rs:1:1"), ["List::push", "List::clear"]),
+            found(Kind::NonLinearizable, None, ["List::clear", "List::first"]),
+            found(Kind::NonLinearizable, None, ["List::clear", "List::push"]),
+        ];
+        let groups = group(&ty.harness, &all);
+        assert_eq!(groups.iter().map(|(_, m)| m.len()).collect::<Vec<_>>(), [2, 2, 1]);
+        assert_eq!(groups[0].0.kind, Kind::Panic);
+    }
+}

@@ -1,0 +1,158 @@
+//! Looking for a sequential order that explains one execution, where there are too many to run them all.
+//!
+//! Depth first over the orders that keep the execution's real-time order. Each attempt runs one complete order;
+//! the first call whose result is wrong rules out every order that begins in the same way, because what a call
+//! returns depends on the calls that began before it ended, and on nothing else.
+
+use super::compare::{Calls, Key, same, thunk_of};
+use super::serials::Serial;
+use crate::hunt::harness::ThunkId;
+use crate::hunt::protocol::{Executor, ExecutorError, Fresh, Run};
+use crate::hunt::test::Test;
+use crate::hunt::wire;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a search came to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Search {
+    /// The last order that was run explains the execution.
+    Explained,
+    /// None does.
+    None,
+    /// Too many were run, or a call was resumed, so that an order stands for several executions, or a call was not
+    /// made in its turn.
+    Undecided,
+}
+
+/// The search and what it has learned.
+struct Guide<'a> {
+    test: &'a Test,
+    seen: &'a Calls,
+    loose: &'a BTreeSet<ThunkId>,
+    real_time: Vec<(Key, Key)>,
+    /// The calls of each suffix in order.
+    threads: BTreeMap<u32, Vec<Key>>,
+}
+
+/// The orders of a test that were run, by the threads of their calls.
+pub type Orders = BTreeMap<Vec<u32>, Serial>;
+
+/// Looks at no more than `most` orders; those that are not among `known` are run and put there. Returns those it
+/// looked at.
+pub fn search(
+    exec: &mut dyn Executor,
+    test: &Test,
+    seed: u64,
+    seen: &Calls,
+    loose: &BTreeSet<ThunkId>,
+    known: &mut Orders,
+    most: u64,
+) -> Result<(Search, Vec<Serial>), ExecutorError> {
+    let mut threads: BTreeMap<u32, Vec<Key>> = BTreeMap::new();
+    for (key, _) in seen.iter().filter(|(k, _)| k.0 > 0) {
+        threads.entry(key.0).or_default().push(*key);
+    }
+    let guide = Guide { test, seen, loose, real_time: seen.real_time(), threads };
+    let text = wire::encode(test);
+    let mut run = Vec::new();
+    let mut order = guide.first_from(&[]);
+    while let Some(threads) = order {
+        if run.len() as u64 >= most {
+            return Ok((Search::Undecided, run));
+        }
+        let serial = match known.get(&threads) {
+            Some(serial) => serial.clone(),
+            None => match run_order(exec, &text, seed, &threads, Fresh::No)? {
+                Some(serial) => known.entry(threads.clone()).or_insert(serial).clone(),
+                None => return Ok((Search::Undecided, run)),
+            },
+        };
+        let made: Vec<u32> = serial.calls.order().iter().map(|c| c.thread).collect();
+        let bad = guide.first_difference(&serial.calls);
+        let overlaps = overlaps(&serial.calls);
+        run.push(serial);
+        if bad.is_none() {
+            return Ok((Search::Explained, run));
+        }
+        // A call that panicked here and not there, or the other way round, changes what is called at all.
+        let other = threads.iter().zip(&made).position(|(a, b)| a != b);
+        if overlaps || other.is_some_and(|at| bad.is_some_and(|bad| at <= bad)) {
+            return Ok((Search::Undecided, run));
+        }
+        order = guide.after(&threads, bad.unwrap_or(0));
+    }
+    Ok((Search::None, run))
+}
+
+/// Runs one order.
+pub fn run_order(
+    exec: &mut dyn Executor,
+    text: &str,
+    seed: u64,
+    threads: &[u32],
+    fresh: Fresh,
+) -> Result<Option<Serial>, ExecutorError> {
+    let listed: Vec<String> = threads.iter().map(u32::to_string).collect();
+    let mut request = Run::new(text.to_owned(), format!("serial:{}", listed.join(",")), seed, 1);
+    request.stop_at_failure = false;
+    request.fresh = fresh;
+    let replies = exec.run(vec![request])?;
+    Ok(replies.first().and_then(|r| r.distinct.first()).map(Serial::new))
+}
+
+fn overlaps(calls: &Calls) -> bool {
+    let mut suffix: Vec<(u32, Option<u32>)> =
+        calls.iter().filter(|(k, _)| k.0 > 0).map(|(_, c)| (c.start, c.end)).collect();
+    suffix.sort_unstable();
+    suffix.windows(2).any(|w| w[0].1.is_none_or(|end| end > w[1].0))
+}
+
+impl Guide<'_> {
+    /// Which call of the order returned something else first. What differs only in the checks at the end counts
+    /// for the whole order.
+    fn first_difference(&self, serial: &Calls) -> Option<usize> {
+        let differs = |key: &Key| {
+            let loose = thunk_of(self.test, key.0, key.1).is_none_or(|t| self.loose.contains(&t));
+            !same(self.seen.result(key), serial.result(key), loose)
+        };
+        let mut calls: Vec<(u32, Key)> =
+            serial.iter().filter(|(k, _)| k.0 > 0).map(|(k, c)| (c.start, *k)).collect();
+        calls.sort_unstable();
+        let first = calls.iter().position(|(_, key)| differs(key));
+        let anywhere = self.seen.iter().chain(serial.iter()).any(|(key, _)| differs(key));
+        first.or_else(|| anywhere.then(|| calls.len().saturating_sub(1)))
+    }
+
+    /// Who may call next after these calls: first whoever ended first in the execution, for a call mostly takes
+    /// effect shortly before it ends.
+    fn next(&self, prefix: &[u32]) -> Vec<u32> {
+        let done = |t: &u32| prefix.iter().filter(|p| *p == t).count();
+        let made = |key: &Key| self.threads[&key.0].iter().position(|k| k == key).unwrap() < done(&key.0);
+        let ready = |t: &&u32| match self.threads[*t].get(done(t)) {
+            Some(key) => self.real_time.iter().filter(|(_, b)| b == key).all(|(a, _)| made(a)),
+            None => false,
+        };
+        let mut threads: Vec<u32> = self.threads.keys().filter(ready).copied().collect();
+        threads.sort_by_key(|t| self.seen.end(&self.threads[t][done(t)]).unwrap_or(u32::MAX));
+        threads
+    }
+
+    /// The first complete order that begins like this.
+    fn first_from(&self, prefix: &[u32]) -> Option<Vec<u32>> {
+        let mut order = prefix.to_vec();
+        while let Some(t) = self.next(&order).first() {
+            order.push(*t);
+        }
+        (order.len() == self.threads.values().map(Vec::len).sum::<usize>()).then_some(order)
+    }
+
+    /// The next order that differs from this one at `at` or before.
+    fn after(&self, order: &[u32], at: usize) -> Option<Vec<u32>> {
+        let last = at.min(order.len().checked_sub(1)?);
+        (0..=last).rev().find_map(|i| {
+            let next = self.next(&order[..i]);
+            let tried = next.iter().position(|t| *t == order[i])?;
+            next[tried + 1..].iter().find_map(|t| self.first_from(&[&order[..i], &[*t]].concat()))
+        })
+    }
+}

@@ -1,0 +1,377 @@
+//! Whether an execution is right.
+//!
+//! A type is thread-safe if whatever its methods do at the same time, they could have done one after the other. So
+//! an execution is right if some *sequential* execution of the same calls returned the same results, failed in the
+//! same way, and kept the order of calls of which one had ended before the other began (linearizability).
+//! Sequential executions are not computed from a specification: they are run, with the strategy `serial`, in the
+//! same harness. That makes the type its own specification, as in ConTeGe's thread safety oracle, which compares
+//! exceptions only.
+//!
+//! Nothing is reported on a suspicion. A panic counts only if no sequential order panics at the same place, a
+//! deadlock only if no order deadlocks, and a result only if no order explains all results together. A method that
+//! returns something else when the same order is run again, or run in a fresh process, is never compared from then
+//! on. Where the orders are too many to be sure, the execution is undecided, which is no violation.
+
+mod compare;
+mod guided;
+mod invariants;
+mod serials;
+mod verdict;
+
+pub use compare::thunk_of;
+pub use verdict::{CallRef, Difference, Explanation, Order, Verdict};
+
+use super::harness::{Harness, ThunkId};
+use super::protocol::{CallResult, Execution, Executor, ExecutorError, Fresh};
+use super::test::Test;
+use super::wire;
+use crate::outcome::Kind;
+use compare::{Calls, Key};
+use guided::{Orders, Search};
+use serde::{Deserialize, Serialize};
+use serials::{Serial, Serials};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many tests' sequential executions are remembered.
+const MEMORY: usize = 64;
+/// Sequential orders shown in an explanation.
+const NEAREST: usize = 3;
+
+/// How thorough an [`Oracle`] is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct OracleOptions {
+    /// All sequential orders are run at once if there are at most so many.
+    pub few_orders: u64,
+    /// All sequential orders are run if there are at most so many, and no search has found one that explains the
+    /// execution.
+    pub all_orders: u64,
+    /// At most so many are looked at in a search.
+    pub guided_orders: u64,
+    /// Whether results are compared; otherwise only panics, deadlocks and the like count.
+    pub results: bool,
+    /// Whether memory counts that is left over. Off by default: a type that defers the freeing of memory (epochs,
+    /// hazard pointers) may rightly leave more behind when calls overlap.
+    pub leaks: bool,
+}
+
+/// Judges executions of tests of one harness.
+#[derive(Debug)]
+pub struct Oracle {
+    harness: Harness,
+    options: OracleOptions,
+    /// Thunks whose results are not compared.
+    loose: BTreeSet<ThunkId>,
+    /// By test and seed.
+    known: BTreeMap<(String, u64), Known>,
+    /// What it has cost.
+    pub cost: OracleCost,
+}
+
+/// What is known of a test's sequential executions.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    /// All of them, if they were run.
+    all: Option<Serials>,
+    /// Some of them, otherwise.
+    some: Orders,
+}
+
+/// What the oracle has done so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct OracleCost {
+    /// Executions judged.
+    pub judged: u64,
+    /// Executions that could not be decided.
+    pub undecided: u64,
+    /// Tests whose sequential orders were run.
+    pub tests: u64,
+    /// Sequential executions run.
+    pub serial: u64,
+}
+
+/// What the oracle says about an execution.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Judgement {
+    /// A sequential order explains it.
+    Right,
+    /// It could not be found out.
+    Undecided,
+    /// No sequential order explains it.
+    Wrong(Box<Verdict>),
+}
+
+impl Default for OracleOptions {
+    fn default() -> Self {
+        OracleOptions { few_orders: 20, all_orders: 2_000, guided_orders: 400, results: true, leaks: false }
+    }
+}
+
+impl Oracle {
+    /// For a harness.
+    pub fn new(harness: &Harness, options: OracleOptions) -> Self {
+        let loose = harness.thunks.iter().filter(|t| t.weak).map(|t| t.id).collect();
+        let harness = harness.clone();
+        Oracle { harness, options, loose, known: BTreeMap::new(), cost: OracleCost::default() }
+    }
+
+    /// Thunks whose results are not compared: marked as weak, or found to vary.
+    pub fn opaque(&self) -> &BTreeSet<ThunkId> {
+        &self.loose
+    }
+
+    /// Judges one execution of a test. The seed is that of its run: sequential executions are given the same, so that
+    /// whatever the program draws (the keys of hash tables) is the same.
+    pub fn judge(
+        &mut self,
+        exec: &mut dyn Executor,
+        test: &Test,
+        seed: u64,
+        execution: &Execution,
+    ) -> Result<Judgement, ExecutorError> {
+        self.cost.judged += 1;
+        if execution.failed() == Some(Kind::Timeout) {
+            return Ok(self.undecided());
+        }
+        let key = (wire::encode(test), seed);
+        let mut known = self.known.remove(&key).unwrap_or_default();
+        let judgement = self.judge_knowing(exec, test, seed, execution, &mut known);
+        if self.known.len() >= MEMORY {
+            self.known.clear();
+        }
+        self.known.insert(key, known);
+        judgement
+    }
+
+    fn judge_knowing(
+        &mut self,
+        exec: &mut dyn Executor,
+        test: &Test,
+        seed: u64,
+        execution: &Execution,
+        known: &mut Known,
+    ) -> Result<Judgement, ExecutorError> {
+        let orders = serials::orders(&self.harness, test, self.options.all_orders + 1);
+        let few = orders <= self.options.few_orders;
+        if !few && known.all.is_none() && execution.failure.is_none() && self.options.results {
+            let found = self.search(exec, test, seed, execution, &mut known.some)?;
+            match found {
+                Judgement::Undecided => {}
+                Judgement::Wrong(_) if orders <= self.options.all_orders => {}
+                decided => return Ok(decided),
+            }
+        }
+        if orders > self.options.all_orders {
+            return Ok(self.undecided());
+        }
+        if known.all.is_none() {
+            // Room is left for calls that block and are resumed.
+            let all = Serials::run(exec, test, seed, 4 * orders + 100, Fresh::No)?;
+            self.cost.tests += 1;
+            self.cost.serial += all.all.len() as u64;
+            known.all = Some(all);
+        }
+        let Some(serials) = known.all.as_ref() else { return Ok(self.undecided()) };
+        let mut suspicion = self.suspect(test, execution, serials);
+        if suspicion.is_some() && self.unmask(exec, test, seed, serials, orders)? {
+            suspicion = self.suspect(test, execution, serials);
+        }
+        if suspicion.is_none() && self.options.leaks {
+            suspicion = invariants::leak(exec, test, seed, execution, serials)?;
+        }
+        match suspicion {
+            None => Ok(Judgement::Right),
+            Some(_) if !serials.complete => Ok(self.undecided()),
+            Some(verdict) => Ok(Judgement::Wrong(Box::new(verdict))),
+        }
+    }
+
+    fn undecided(&mut self) -> Judgement {
+        self.cost.undecided += 1;
+        Judgement::Undecided
+    }
+
+    /// Runs the sequential orders again, each in a process of its own, and stops comparing what varies. Whether
+    /// there was anything.
+    fn unmask(
+        &mut self,
+        exec: &mut dyn Executor,
+        test: &Test,
+        seed: u64,
+        serials: &Serials,
+        orders: u64,
+    ) -> Result<bool, ExecutorError> {
+        let mut varying = BTreeSet::new();
+        for fresh in [Fresh::No, Fresh::Each] {
+            let again = Serials::run(exec, test, seed, (4 * orders + 100).min(300), fresh)?;
+            self.cost.serial += again.all.len() as u64;
+            varying.extend(serials.differing(&again, test));
+        }
+        let before = self.loose.len();
+        self.loose.extend(varying);
+        Ok(self.loose.len() > before)
+    }
+
+    /// What is wrong with the execution if these are all sequential orders.
+    fn suspect(&self, test: &Test, execution: &Execution, serials: &Serials) -> Option<Verdict> {
+        let calls = Calls::new(execution);
+        if let Some(kind) = execution.failed() {
+            // A sequential order that fails in the same way explains it, whatever the results were until then.
+            return (!serials.fails(kind)).then(|| self.failed(test, execution, kind, &calls, &serials.all));
+        }
+        let panicked = calls.iter().find_map(|(key, c)| match &c.result {
+            CallResult::Panic { at, message } if !serials.panics_at(at) => Some((*key, at, message)),
+            _ => None,
+        });
+        if let Some((key, at, message)) = panicked {
+            return Some(self.panicked(test, &calls, key, at, message, &serials.all));
+        }
+        if !self.options.results {
+            return None;
+        }
+        if let Some(verdict) = invariants::len_disagrees(&self.harness, test, &calls, &serials.all) {
+            return Some(verdict);
+        }
+        let real_time = calls.real_time();
+        let explained = |s: &Serial| {
+            s.failed.is_none() && compare::explains(test, &calls, &real_time, &s.calls, &self.loose)
+        };
+        (!serials.all.iter().any(explained)).then(|| self.not_linearizable(test, &calls, &serials.all))
+    }
+
+    /// Looks for one sequential order that explains the execution, the results included.
+    fn search(
+        &mut self,
+        exec: &mut dyn Executor,
+        test: &Test,
+        seed: u64,
+        execution: &Execution,
+        known: &mut Orders,
+    ) -> Result<Judgement, ExecutorError> {
+        let calls = Calls::new(execution);
+        let before = known.len() as u64;
+        let most = self.options.guided_orders;
+        let (found, orders) = guided::search(exec, test, seed, &calls, &self.loose, known, most)?;
+        self.cost.tests += u64::from(before == 0);
+        self.cost.serial += known.len() as u64 - before;
+        Ok(match found {
+            Search::Explained => Judgement::Right,
+            Search::Undecided => Judgement::Undecided,
+            Search::None => {
+                // Two identical orders must have returned the same; a fresh process is the second.
+                let first = Serials { all: orders.iter().take(NEAREST).cloned().collect(), complete: false };
+                let mut again = Serials::default();
+                for serial in &first.all {
+                    let threads: Vec<u32> = serial.calls.order().iter().map(|c| c.thread).collect();
+                    again.all.extend(guided::run_order(
+                        exec,
+                        &wire::encode(test),
+                        seed,
+                        &threads,
+                        Fresh::Once,
+                    )?);
+                }
+                let varying = first.differing(&again, test);
+                if varying.is_empty() {
+                    Judgement::Wrong(Box::new(self.not_linearizable(test, &calls, &orders)))
+                } else {
+                    self.loose.extend(varying);
+                    Judgement::Undecided
+                }
+            }
+        })
+    }
+
+    fn name(&self, test: &Test, call: CallRef) -> String {
+        let thunk = thunk_of(test, call.thread, call.step);
+        thunk.map_or("the drop at the end".to_owned(), |t| format!("`{}`", self.harness.thunk(t).name))
+    }
+
+    fn failed(
+        &self,
+        test: &Test,
+        execution: &Execution,
+        kind: Kind,
+        calls: &Calls,
+        serials: &[Serial],
+    ) -> Verdict {
+        let unfinished = calls.iter().filter(|(_, c)| c.end.is_none());
+        let culprits: BTreeSet<CallRef> = unfinished.map(|(k, _)| reference(k)).collect();
+        let names: BTreeSet<String> = culprits.iter().map(|c| self.name(test, *c)).collect();
+        let names: Vec<String> = names.into_iter().collect();
+        let failure = execution.failure.as_ref();
+        let message = failure.map(|f| f.message.lines().next().unwrap_or("").to_owned()).unwrap_or_default();
+        let at = failure.and_then(|f| f.at.as_ref()).map(|s| format!("{}:{}:{}", s.file, s.line, s.column));
+        let summary = match (kind, names.is_empty()) {
+            (Kind::Deadlock, false) => format!("deadlock in {}", names.join(" and ")),
+            (kind, false) => format!("{} in {}: {message}", kind.as_str(), names.join(" and ")),
+            (kind, true) => format!("{}: {message}", kind.as_str()),
+        };
+        self.verdict(test, kind, summary, at, culprits, calls, serials)
+    }
+
+    fn panicked(
+        &self,
+        test: &Test,
+        calls: &Calls,
+        key: Key,
+        at: &str,
+        message: &str,
+        serials: &[Serial],
+    ) -> Verdict {
+        let call = reference(&key);
+        let first = message.lines().next().unwrap_or("");
+        let summary = format!("{} panics at {at}: {first}", self.name(test, call));
+        self.verdict(test, Kind::Panic, summary, Some(at.to_owned()), [call].into(), calls, serials)
+    }
+
+    fn not_linearizable(&self, test: &Test, calls: &Calls, serials: &[Serial]) -> Verdict {
+        let nearest = self.nearest(test, calls, serials);
+        let differ = nearest.first().map(|o| o.differences.as_slice()).unwrap_or_default();
+        let mut culprits: BTreeSet<CallRef> = differ.iter().map(|d| d.call).collect();
+        if culprits.is_empty() {
+            let swapped = nearest.first().map(|o| o.swapped.as_slice()).unwrap_or_default();
+            culprits = swapped.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        }
+        let names: BTreeSet<String> = culprits.iter().map(|c| self.name(test, *c)).collect();
+        let names: Vec<String> = names.into_iter().collect();
+        let summary = format!("no sequential order explains what {} returned", names.join(" and "));
+        self.verdict(test, Kind::NonLinearizable, summary, None, culprits, calls, serials)
+    }
+
+    fn nearest(&self, test: &Test, calls: &Calls, serials: &[Serial]) -> Vec<Order> {
+        let real_time = calls.real_time();
+        let order = |s: &Serial| Order {
+            failed: s.failed,
+            ..compare::order(test, calls, &real_time, &s.calls, &self.loose)
+        };
+        let mut orders: Vec<Order> = serials.iter().map(order).collect();
+        orders.sort_by_key(|o| (o.distance(), o.calls.clone()));
+        orders.truncate(NEAREST);
+        orders
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn verdict(
+        &self,
+        test: &Test,
+        kind: Kind,
+        summary: String,
+        at: Option<String>,
+        culprits: BTreeSet<CallRef>,
+        calls: &Calls,
+        serials: &[Serial],
+    ) -> Verdict {
+        let beside = calls.beside(&culprits);
+        let nearest = self.nearest(test, calls, serials);
+        let explanation = Explanation { orders: serials.len() as u64, nearest };
+        Verdict { kind, summary, at, culprits: culprits.into_iter().collect(), beside, explanation }
+    }
+}
+
+fn reference(key: &Key) -> CallRef {
+    CallRef { thread: key.0, step: key.1 }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! Verdicts on executions of simulated types.
+
+use super::*;
+use crate::hunt::testing::{Simulator, decode, objects};
+use crate::hunt::{Run, Step, Value};
+
+/// The calls by name, all on slot 0, with an integer where there is one.
+fn steps(ty: &objects::Type, calls: &[(&str, i128)]) -> Vec<Step> {
+    let step = |(name, n): &(&str, i128)| {
+        let thunk = ty.id(name);
+        let mut args = vec![Value::Slot(0)];
+        if ty.harness.thunk(thunk).params.len() > 1 {
+            args.push(Value::Int(*n));
+        }
+        Step::new(thunk, args)
+    };
+    calls.iter().map(step).collect()
+}
+
+fn test(ty: &objects::Type, setup: &[(&str, i128)], a: &[(&str, i128)], b: &[(&str, i128)]) -> Test {
+    let constructor = Step::new(ThunkId(0), vec![]);
+    Test {
+        setup: std::iter::once(constructor).chain(steps(ty, setup)).collect(),
+        suffixes: vec![steps(ty, a), steps(ty, b)],
+        ..Test::default()
+    }
+}
+
+/// All judgements on all executions of a test.
+fn judge_with(ty: &objects::Type, test: &Test, options: OracleOptions) -> (Vec<Judgement>, Oracle) {
+    let mut sim = Simulator::new(ty.clone());
+    assert_eq!(decode(&wire::encode(test)), *test);
+    let run = Run { stop_at_failure: false, ..Run::new(wire::encode(test), "dfs", 1, 20_000) };
+    let reply = sim.run(vec![run]).unwrap().remove(0);
+    assert!(reply.exhausted);
+    let mut oracle = Oracle::new(&ty.harness, options);
+    let judgements = reply.distinct.iter().map(|e| oracle.judge(&mut sim, test, 1, e).unwrap()).collect();
+    (judgements, oracle)
+}
+
+fn judge(ty: &objects::Type, test: &Test) -> (Vec<Judgement>, Oracle) {
+    judge_with(ty, test, OracleOptions::default())
+}
+
+fn verdicts(judgements: &[Judgement]) -> Vec<&Verdict> {
+    judgements.iter().filter_map(|j| if let Judgement::Wrong(v) = j { Some(&**v) } else { None }).collect()
+}
+
+#[test]
+fn a_lost_update_is_not_linearizable_and_the_nearest_order_says_why() {
+    let ty = objects::counter();
+    let t = test(
+        &ty,
+        &[],
+        &[("Counter::add", 1), ("Counter::get", 0)],
+        &[("Counter::add", 1), ("Counter::get", 0)],
+    );
+    let (judgements, _) = judge(&ty, &t);
+    let wrong = verdicts(&judgements);
+    assert!(!wrong.is_empty());
+    let both_saw_one = wrong.iter().find(|v| v.explanation.nearest[0].differences.len() == 1).unwrap();
+    assert_eq!(both_saw_one.kind, Kind::NonLinearizable);
+    assert_eq!(both_saw_one.summary, "no sequential order explains what `Counter::get` returned");
+    let difference = &both_saw_one.explanation.nearest[0].differences[0];
+    assert_eq!(difference.seen, CallResult::Value("1".to_owned()));
+    assert_eq!(difference.expected, CallResult::Value("2".to_owned()));
+    assert_eq!(both_saw_one.explanation.orders, 6);
+    let right = |j: &&Judgement| **j == Judgement::Right;
+    assert!(judgements.iter().filter(right).count() > 0);
+}
+
+#[test]
+fn the_same_test_of_an_atomic_update_is_right_in_every_execution() {
+    let ty = objects::counter();
+    let calls = [("Counter::add_once", 1), ("Counter::get", 0)];
+    let (judgements, oracle) = judge(&ty, &test(&ty, &[], &calls, &calls));
+    assert!(judgements.len() > 5 && judgements.iter().all(|j| *j == Judgement::Right));
+    // All orders were run once, for all executions together.
+    assert_eq!((oracle.cost.tests, oracle.cost.serial), (1, 6));
+}
+
+#[test]
+fn a_final_check_shows_an_update_that_was_lost() {
+    let ty = objects::counter();
+    let mut t = test(&ty, &[], &[("Counter::add", 1)], &[("Counter::add", 1)]);
+    assert!(verdicts(&judge(&ty, &t).0).is_empty());
+    t.finally = steps(&ty, &[("Counter::get", 0)]);
+    let (judgements, _) = judge(&ty, &t);
+    let wrong = verdicts(&judgements);
+    assert!(!wrong.is_empty());
+    assert!(wrong.iter().all(|v| v.culprits == [CallRef { thread: 0, step: 1 }]));
+}
+
+#[test]
+fn a_panic_counts_only_if_no_sequential_order_panics_there() {
+    let ty = objects::checks();
+    let t = test(&ty, &[("List::push", 1)], &[("List::first", 0)], &[("List::clear", 0)]);
+    let (judgements, _) = judge(&ty, &t);
+    let wrong = verdicts(&judgements);
+    assert!(!wrong.is_empty());
+    assert_eq!((wrong[0].kind, wrong[0].at.as_deref()), (Kind::Panic, Some("check.rs:4:9")));
+    assert_eq!(wrong[0].culprits, [CallRef { thread: 1, step: 0 }]);
+    assert_eq!(wrong[0].beside, [CallRef { thread: 2, step: 0 }]);
+
+    let ty = objects::queue();
+    let t = test(&ty, &[("Queue::push", 1)], &[("Queue::peek", 0)], &[("Queue::pop", 0)]);
+    assert!(verdicts(&judge(&ty, &t).0).is_empty());
+}
+
+#[test]
+fn a_deadlock_counts_only_if_no_sequential_order_deadlocks() {
+    let ty = objects::checks();
+    let t = test(&ty, &[], &[("List::lock_ab", 0)], &[("List::lock_ba", 0)]);
+    let (judgements, _) = judge(&ty, &t);
+    let wrong = verdicts(&judgements);
+    assert!(!wrong.is_empty() && wrong.iter().all(|v| v.kind == Kind::Deadlock));
+    assert_eq!(wrong[0].summary, "deadlock in `List::lock_ab` and `List::lock_ba`");
+    assert_eq!(wrong[0].culprits.len(), 2);
+
+    // A receiver without a sender waits in every order.
+    let ty = objects::channel();
+    let recv = Step::new(ty.id("Receiver::recv"), vec![Value::Slot(1)]);
+    let send = Step::new(ty.id("Sender::send"), vec![Value::Slot(0), Value::Int(1)]);
+    let mut t = test(&ty, &[], &[], &[]);
+    t.suffixes = vec![vec![recv.clone(), recv.clone()], vec![send.clone()]];
+    assert!(verdicts(&judge(&ty, &t).0).is_empty());
+    // With two senders it does not, and calls that were resumed explain the results.
+    t.suffixes = vec![vec![recv.clone(), recv], vec![send.clone(), send]];
+    let (judgements, _) = judge(&ty, &t);
+    assert!(judgements.iter().all(|j| *j == Judgement::Right), "{judgements:?}");
+}
+
+#[test]
+fn results_that_vary_between_equal_orders_are_not_compared() {
+    let ty = objects::queue();
+    let t = test(&ty, &[], &[("Queue::id", 0), ("Queue::push", 1)], &[("Queue::id", 0)]);
+    let (judgements, oracle) = judge(&ty, &t);
+    assert!(judgements.iter().all(|j| *j == Judgement::Right));
+    assert_eq!(oracle.opaque().iter().copied().collect::<Vec<_>>(), [ty.id("Queue::id")]);
+}
+
+#[test]
+fn what_the_user_marks_as_weak_is_never_compared() {
+    let mut ty = objects::counter();
+    let get = ty.id("Counter::get");
+    ty.harness.thunks[get.0 as usize].weak = true;
+    let calls = [("Counter::add", 1), ("Counter::get", 0)];
+    assert!(verdicts(&judge(&ty, &test(&ty, &[], &calls, &calls)).0).is_empty());
+}
+
+#[test]
+fn guided_search_agrees_with_running_all_orders() {
+    let (counter, queue) = (objects::counter(), objects::queue());
+    let adds = [("Counter::add", 1), ("Counter::get", 0)];
+    let once = [("Counter::add_once", 1), ("Counter::get", 0)];
+    let pushes = [("Queue::push", 1), ("Queue::pop", 0)];
+    let more = [("Queue::push", 2), ("Queue::len", 0)];
+    let cases = [
+        (&counter, test(&counter, &[], &adds, &adds)),
+        (&counter, test(&counter, &[], &once, &once)),
+        (&queue, test(&queue, &[], &pushes, &more)),
+    ];
+    for (ty, mut t) in cases {
+        t.finally = vec![t.suffixes[0][1].clone()];
+        let guided = OracleOptions { few_orders: 1, all_orders: 1, ..OracleOptions::default() };
+        let right = |j: Vec<Judgement>| j.iter().map(|j| *j == Judgement::Right).collect::<Vec<_>>();
+        let (by_search, _) = judge_with(ty, &t, guided);
+        assert!(!by_search.contains(&Judgement::Undecided));
+        assert_eq!(right(by_search), right(judge(ty, &t).0));
+    }
+}
+
+#[test]
+fn too_many_orders_leave_an_execution_undecided() {
+    let ty = objects::counter();
+    let calls = [("Counter::add", 1), ("Counter::get", 0)];
+    let t = test(&ty, &[], &calls, &calls);
+    let few = OracleOptions { few_orders: 1, all_orders: 1, guided_orders: 1, ..OracleOptions::default() };
+    let (judgements, oracle) = judge_with(&ty, &t, few);
+    assert!(verdicts(&judgements).is_empty() && oracle.cost.undecided > 0);
+}
+
+#[test]
+fn a_search_looks_at_few_of_many_orders_where_one_explains_the_execution() {
+    let ty = objects::counter();
+    let five = [("Counter::add_once", 1), ("Counter::get", 0), ("Counter::get", 0), ("Counter::add_once", 2)];
+    let t = test(&ty, &[], &five, &five);
+    let mut sim = Simulator::new(ty.clone());
+    let reply = sim.run(vec![Run::new(wire::encode(&t), "random", 1, 50)]).unwrap().remove(0);
+    let mut oracle = Oracle::new(&ty.harness, OracleOptions::default());
+    for execution in &reply.distinct {
+        assert_eq!(oracle.judge(&mut sim, &t, 1, execution).unwrap(), Judgement::Right);
+    }
+    // Of the 70 orders, about one per execution.
+    let n = reply.distinct.len() as u64;
+    assert!(oracle.cost.serial <= n, "{} orders for {n} executions", oracle.cost.serial);
+}
+
+#[test]
+fn orders_are_counted_by_the_multinomial() {
+    let ty = objects::counter();
+    let five = [("Counter::get", 0); 5];
+    let mut t = test(&ty, &[], &five, &five);
+    assert_eq!(serials::orders(&ty.harness, &t, 2_001), 252);
+    t.suffixes.push(steps(&ty, &five));
+    assert_eq!(serials::orders(&ty.harness, &t, 2_001), 2_001);
+    assert_eq!(serials::orders(&ty.harness, &t, 1_000_000), 756_756);
+}
+
+#[test]
+fn a_result_from_before_a_call_that_had_ended_is_wrong() {
+    use crate::hunt::CallRecord;
+    let ty = objects::counter();
+    let t = test(&ty, &[], &[("Counter::add_once", 1)], &[("Counter::get", 0)]);
+    let record = |thread, start, text: &str| CallRecord {
+        thread,
+        step: 0,
+        start,
+        end: Some(start + 1),
+        result: if thread == 0 { CallResult::Opaque } else { CallResult::Value(text.to_owned()) },
+    };
+    for (read, right) in [("0", false), ("1", true)] {
+        let calls = vec![record(0, 0, ""), record(1, 2, "()"), record(2, 4, read)];
+        let execution = Execution { calls, ..Execution::default() };
+        for few_orders in [0, 20] {
+            let options = OracleOptions { few_orders, ..OracleOptions::default() };
+            let mut oracle = Oracle::new(&ty.harness, options);
+            let mut sim = Simulator::new(ty.clone());
+            let judgement = oracle.judge(&mut sim, &t, 1, &execution).unwrap();
+            assert_eq!(judgement == Judgement::Right, right, "{read}: {judgement:?}");
+            assert!(right || verdicts(&[judgement])[0].explanation.nearest[0].distance() == 1);
+        }
+    }
+}

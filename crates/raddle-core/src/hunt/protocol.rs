@@ -1,0 +1,220 @@
+//! What the command and the worker that runs tests say to each other, and who runs tests in general.
+//!
+//! The worker is the harness with the runtime. It reads one [`Request`] per line (JSON) from the file descriptor
+//! [`Job::request_fd`](crate::protocol::Job::request_fd) and answers each with one [`Reply`] per line on the job's message descriptor, whatever
+//! becomes of the code under test. Executions follow each other in one forked child as long as they end well; after
+//! a crash, a deadlock or a hang the next child goes on. It ends when the descriptor is closed.
+
+use crate::event::SiteId;
+use crate::outcome::Kind;
+use crate::pattern::AccessKind;
+use crate::protocol::{Failure, Uncontrolled};
+use crate::schedule::Schedule;
+use crate::trace::{NameId, Symbols, Trace};
+use serde::{Deserialize, Serialize};
+
+/// Runs to be done together.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Request {
+    /// Comes back in the reply.
+    pub id: u64,
+    /// In this order.
+    pub runs: Vec<Run>,
+}
+
+/// The answer to a [`Request`].
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Reply {
+    /// The request's.
+    pub id: u64,
+    /// One per run, in order.
+    pub runs: Vec<RunReply>,
+    /// Microseconds spent in executions, for people only.
+    pub busy_us: u64,
+}
+
+/// In which process an execution starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fresh {
+    /// In one that has run others.
+    #[default]
+    No,
+    /// The run begins in a process in which nothing has run; its executions follow each other there.
+    Once,
+    /// Every execution of the run has such a process for itself.
+    Each,
+}
+
+/// A test and how to schedule it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Run {
+    /// In the [wire format](super::wire).
+    pub test: String,
+    /// The strategy by name. `serial` runs all orders in which no call is interrupted unless it blocks.
+    pub strategy: String,
+    /// Decides everything that is drawn.
+    pub seed: u64,
+    /// At most so many executions; it ends earlier when the strategy has nothing left.
+    pub executions: u64,
+    /// Stop at the first execution that fails (crash, deadlock, livelock, time-out).
+    pub stop_at_failure: bool,
+    /// Where it starts.
+    #[serde(default)]
+    pub fresh: Fresh,
+    /// Repeat this schedule instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Schedule>,
+    /// Send the trace of every distinct execution.
+    #[serde(default)]
+    pub traces: bool,
+    /// Follow the memory-access patterns, and send those that this worker has not seen before.
+    #[serde(default)]
+    pub patterns: bool,
+}
+
+/// What came of a [`Run`].
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct RunReply {
+    /// Executions begun.
+    pub executions: u64,
+    /// Scheduling points passed in all of them, the beginnings of calls left out.
+    pub steps: u64,
+    /// Decisions with at least two possibilities, in all of them.
+    pub decisions: u64,
+    /// Whether the strategy had nothing left to try.
+    pub exhausted: bool,
+    /// The executions that differ in their results, in the real-time order of their calls, or in how they
+    /// failed, each with the first schedule that showed it. For a replay, the one execution.
+    pub distinct: Vec<Execution>,
+    /// How often two methods ran at the same time (CovCon's Algorithm 1), by thunk numbers, the smaller first.
+    pub pairs: Vec<(u32, u32, u64)>,
+    /// Pattern instances not seen before by this worker, as `P4(s4 s9 s5; n0)` over its own numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patterns: Vec<String>,
+    /// With `patterns`: what methods did to shared variables in suffixes, as far as this worker has not sent it before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accesses: Vec<MethodAccess>,
+    /// What numbers in `patterns` and `traces` mean that were not sent before: sites and names from these indices on.
+    #[serde(default)]
+    pub symbols_from: (u32, u32),
+    /// See `symbols_from`.
+    #[serde(default)]
+    pub symbols: Symbols,
+    /// A replay that did not follow its schedule, or a run that could not be done; why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diverged: Option<String>,
+    /// Calls that the runtime does not control, as far as they were not reported before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncontrolled: Vec<Uncontrolled>,
+}
+
+/// A method reads or writes a shared variable at a site.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct MethodAccess {
+    /// The method, by thunk number.
+    pub thunk: u32,
+    /// What it does. A read-modify-write is both.
+    pub kind: AccessKind,
+    /// Where.
+    pub site: SiteId,
+    /// To what.
+    pub name: NameId,
+}
+
+/// One execution of a test.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Execution {
+    /// Which of the run, from 0.
+    pub index: u64,
+    /// The calls that began, in the order in which they did.
+    pub calls: Vec<CallRecord>,
+    /// Bytes that the execution allocated and did not free.
+    pub left_bytes: u64,
+    /// What an oracle of the runtime says: deadlock, crash, livelock, time-out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Box<Failure>>,
+    /// How to repeat it.
+    pub schedule: Schedule,
+    /// What happened, if asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
+}
+
+/// A call of an execution.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CallRecord {
+    /// 0 for the setup and the checks at the end, `i + 1` for suffix `i`.
+    pub thread: u32,
+    /// Which step of that thread; the checks count on from the setup. One more than the last step of a suffix means
+    /// the dropping of what it made; for thread 0, the dropping of everything.
+    pub step: u32,
+    /// When it began, counted in beginnings and ends of calls.
+    pub start: u32,
+    /// When it ended, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<u32>,
+    /// What it returned.
+    pub result: CallResult,
+}
+
+/// What a call returned.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CallResult {
+    /// Printed with `Debug`.
+    Value(String),
+    /// Something that cannot be printed.
+    Opaque,
+    /// It panicked.
+    Panic {
+        /// `file:line:column`.
+        at: String,
+        /// What it said.
+        message: String,
+    },
+    /// Not called: a slot was empty, or the thread had panicked.
+    Skipped,
+    /// It never returned.
+    Unfinished,
+}
+
+/// Runs tests.
+pub trait Executor {
+    /// Runs them in order; one reply per run.
+    fn run(&mut self, runs: Vec<Run>) -> Result<Vec<RunReply>, ExecutorError>;
+}
+
+/// Tests cannot be run any more.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ExecutorError {
+    /// The time is up, or the user has had enough.
+    Over,
+    /// The worker cannot be started or does not answer; why.
+    Broken(String),
+}
+
+impl Run {
+    /// A test under `executions` schedules of a strategy.
+    pub fn new(test: String, strategy: impl Into<String>, seed: u64, executions: u64) -> Self {
+        let strategy = strategy.into();
+        Run {
+            test,
+            strategy,
+            seed,
+            executions,
+            stop_at_failure: true,
+            fresh: Fresh::No,
+            replay: None,
+            traces: false,
+            patterns: false,
+        }
+    }
+}
+
+impl Execution {
+    /// How the runtime says it failed.
+    pub fn failed(&self) -> Option<Kind> {
+        self.failure.as_ref().map(|f| f.kind)
+    }
+}

@@ -1,0 +1,277 @@
+//! The zygote, its children, and how a request is worked off.
+
+use super::{Errand, Hunt, hunt, root};
+use crate::control::{self, Fate, SAID};
+use crate::heap;
+use crate::interpose::malloc;
+use crate::messages;
+use crate::real::real;
+use crate::runtime::{Mode, rt};
+use crate::signals;
+use crate::store::{End, Store};
+use libc::c_int;
+use raddle_core::hunt::protocol::{Reply, Request};
+use raddle_core::hunt::{Execution, Fresh, Run, RunReply};
+use raddle_core::protocol::Stats;
+use raddle_core::strategy::{self, Finished};
+use raddle_core::{Kind, Outcome};
+use std::time::Instant;
+
+/// Exit status of a worker whose children die outside executions.
+const BROKEN: c_int = 3;
+/// So many of them in a row are too many.
+const MOST_LOST: u32 = 3;
+/// How often a child that waits for the command shows that it is alive.
+const WAIT_MS: c_int = 20;
+/// A write of at most so many bytes does not block once the pipe says it has room.
+const PIPE_BUF: usize = 4096;
+/// Executions that leave memory behind make the next one begin at other addresses; a child that has come this far
+/// in its heap is replaced.
+const LONGEST_REACH: usize = 512 << 20;
+
+/// Forks children until the command has no more requests; returns in the zygote only.
+pub fn zygote() -> c_int {
+    let r = rt();
+    let store: *mut Store = &raw mut *r.store;
+    // SAFETY: the store outlives the process; the zygote uses it only while no child runs.
+    let store = unsafe { &mut *store };
+    let Some(hunt) = hunt() else { return BROKEN };
+    store.prelude = (0, 0, 0);
+    control::start_ticking();
+    let mut lost = 0;
+    let status = loop {
+        r.blocks.reserve(store.most_threads.max(8));
+        store.end = End::Running;
+        let pid = control::fork();
+        if pid == 0 {
+            r.begin_loop();
+            messages::hide_output();
+            signals::install();
+            child(store, hunt)
+        }
+        let fate = control::wait_for(pid, store);
+        store.now_ms = control::spent_ms();
+        match hunt.errand.take() {
+            Some(Errand::Renew) => {}
+            Some(Errand::End) => break 0,
+            None if hunt.executing => {
+                lost = 0;
+                heap::persistent(|| bury(store, hunt, &fate));
+            }
+            None => {
+                lost += 1;
+                if lost > MOST_LOST {
+                    break BROKEN;
+                }
+            }
+        }
+    };
+    control::stop_ticking();
+    status
+}
+
+/// Works requests off, beginning wherever the child before had come to.
+fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
+    let mut ran = false;
+    loop {
+        if hunt.request.is_none() {
+            match heap::persistent(|| next_request(store, hunt)) {
+                Some(request) => hunt.request = Some(request),
+                None => leave(hunt, Errand::End),
+            }
+        }
+        let began = Instant::now();
+        while let Some(run) = hunt.run() {
+            let fresh = run.fresh;
+            if ran && (fresh == Fresh::Each || fresh == Fresh::Once && hunt.reply.is_none() || worn_out()) {
+                hunt.busy_us += began.elapsed().as_micros() as u64;
+                leave(hunt, Errand::Renew);
+            }
+            if !heap::persistent(|| begin_execution(store, hunt)) {
+                heap::persistent(|| end_run(store, hunt));
+                continue;
+            }
+            ran = true;
+            let r = rt();
+            r.mode = if store.replay.is_some() { Mode::Replay } else { Mode::Search };
+            hunt.executing = true;
+            r.execute(root, 0);
+            hunt.executing = false;
+            let left = malloc::heap().bytes as u64;
+            heap::persistent(|| conclude(store, hunt, Outcome::Passed, left));
+        }
+        hunt.busy_us += began.elapsed().as_micros() as u64;
+        answer(store, hunt);
+    }
+}
+
+fn leave(hunt: &mut Hunt, errand: Errand) -> ! {
+    hunt.errand = Some(errand);
+    crate::quit(SAID)
+}
+
+fn worn_out() -> bool {
+    malloc::heap().reach() > LONGEST_REACH
+}
+
+impl Hunt {
+    /// The run in progress, or next.
+    fn run(&self) -> Option<&Run> {
+        self.request.as_ref()?.runs.get(self.replies.len())
+    }
+}
+
+/// Prepares the next execution of the run; `false` if the run is over.
+fn begin_execution(store: &mut Store, hunt: &mut Hunt) -> bool {
+    let Some(run) = hunt.request.as_ref().and_then(|r| r.runs.get(hunt.replies.len())) else { return false };
+    if hunt.reply.is_none() {
+        let reply = hunt.reply.insert(RunReply::default());
+        let uncontrolled = std::mem::take(&mut store.stats.uncontrolled);
+        store.stats = Stats { uncontrolled, ..Stats::default() };
+        store.replay = run.replay.clone();
+        hunt.seen.clear();
+        hunt.record.pairs.clear();
+        hunt.record.points = 0;
+        if run.replay.is_none() {
+            let name = hunt.follower.strategy(&run.strategy);
+            match strategy::by_name(name.as_deref().unwrap_or(&run.strategy), run.seed) {
+                Ok(strategy) => {
+                    store.strategy_listens = strategy.listens();
+                    store.strategy = strategy;
+                }
+                Err(unknown) => {
+                    reply.diverged = Some(unknown.to_string());
+                    return false;
+                }
+            }
+        }
+    }
+    let Some(reply) = &mut hunt.reply else { return false };
+    let most = if run.replay.is_some() { 1 } else { run.executions };
+    let failed = run.stop_at_failure && reply.distinct.last().is_some_and(|e| e.failure.is_some());
+    if reply.executions >= most || failed || reply.diverged.is_some() {
+        return false;
+    }
+    if run.replay.is_none() && !store.strategy.begin() {
+        reply.exhausted = true;
+        return false;
+    }
+    reply.executions += 1;
+    store.begin();
+    store.stats.executions = reply.executions;
+    hunt.record.begin();
+    true
+}
+
+/// The execution in the store has ended: tells the strategy, and keeps what is new.
+fn conclude(store: &mut Store, hunt: &mut Hunt, outcome: Outcome, left_bytes: u64) {
+    let Some(run) = hunt.request.as_ref().and_then(|r| r.runs.get(hunt.replies.len())) else { return };
+    let Some(reply) = &mut hunt.reply else { return };
+    if run.replay.is_none() {
+        let finished = Finished { trace: &store.trace, outcome: &outcome, learned: store.learned };
+        store.strategy.end(&finished);
+    }
+    if run.patterns {
+        hunt.follower.patterns(store, reply);
+    }
+    if outcome == Outcome::Abandoned && run.replay.is_none() {
+        return;
+    }
+    let failure = store.failure.take();
+    let how = failure.as_ref().map_or(String::new(), |f| format!("{} {}", f.kind.as_str(), f.message));
+    let key = hunt.record.key(&how);
+    if hunt.seen.contains(key) {
+        return;
+    }
+    hunt.seen.insert(key.to_vec());
+    reply.distinct.push(Execution {
+        index: reply.executions - 1,
+        calls: hunt.record.calls(),
+        left_bytes,
+        failure,
+        schedule: store.replay.clone().unwrap_or_else(|| store.schedule.clone()),
+        trace: run.traces.then(|| hunt.follower.trace()),
+    });
+}
+
+/// The run is over: completes its reply.
+fn end_run(store: &mut Store, hunt: &mut Hunt) {
+    let mut reply = hunt.reply.take().unwrap_or_default();
+    reply.steps = store.stats.steps.saturating_sub(hunt.record.points);
+    reply.decisions = store.stats.decisions;
+    reply.pairs = hunt.record.pairs.iter().map(|(&(a, b), &n)| (a, b, n)).collect();
+    reply.uncontrolled = store.stats.uncontrolled[hunt.told..].to_vec();
+    hunt.told = store.stats.uncontrolled.len();
+    hunt.follower.symbols(store, &mut reply);
+    hunt.replies.push(reply);
+}
+
+/// A child died in an execution: its end is in the store, or has to be guessed from how the child ended.
+fn bury(store: &mut Store, hunt: &mut Hunt, fate: &Fate) {
+    hunt.executing = false;
+    if matches!(fate, Fate::Hung) && !store.stats.uncontrolled.is_empty() {
+        // No verdict on the program: it waits for something that nobody here decides.
+        store.end = End::Diverged("it waits for something that raddle does not control".to_owned());
+    } else if store.end == End::Running {
+        control::silent_failure(store, fate);
+    }
+    let (outcome, why) = match std::mem::replace(&mut store.end, End::Running) {
+        End::Failed => (Outcome::Failed(store.failure.as_ref().map_or(Kind::Crash, |f| f.kind)), None),
+        End::Diverged(why) => (Outcome::Abandoned, Some(why)),
+        End::Abandoned => (Outcome::Abandoned, None),
+        End::Running | End::Passed | End::Batch(_) => (Outcome::Passed, None),
+    };
+    conclude(store, hunt, outcome, 0);
+    if let (Some(reply), Some(why)) = (&mut hunt.reply, why) {
+        reply.diverged = Some(why);
+    }
+}
+
+/// Waits until a descriptor is ready, showing signs of life.
+fn ready(store: &mut Store, fd: i32, events: i16) {
+    let mut poll = libc::pollfd { fd, events, revents: 0 };
+    // SAFETY: one live entry.
+    while unsafe { libc::poll(&mut poll, 1, WAIT_MS) } <= 0 {
+        store.heartbeat = store.heartbeat.wrapping_add(1);
+    }
+}
+
+/// The next request; `None` when there are no more.
+fn next_request(store: &mut Store, hunt: &mut Hunt) -> Option<Request> {
+    let mut scanned = 0;
+    loop {
+        if let Some(end) = hunt.unread[scanned..].iter().position(|&b| b == b'\n').map(|n| scanned + n) {
+            let request = serde_json::from_slice(&hunt.unread[..end]).ok();
+            hunt.unread.drain(..=end);
+            return request;
+        }
+        scanned = hunt.unread.len();
+        ready(store, hunt.request_fd, libc::POLLIN);
+        let mut chunk = [0u8; 1 << 14];
+        // SAFETY: reads into a live buffer of that length.
+        let n = unsafe { libc::read(hunt.request_fd, chunk.as_mut_ptr().cast(), chunk.len()) };
+        if n <= 0 {
+            return None;
+        }
+        hunt.unread.extend_from_slice(&chunk[..n as usize]);
+    }
+}
+
+/// Sends the reply to the request, which is worked off.
+fn answer(store: &mut Store, hunt: &mut Hunt) {
+    let Some(request) = hunt.request.take() else { return };
+    let runs = std::mem::take(&mut hunt.replies);
+    let reply = Reply { id: request.id, runs, busy_us: std::mem::take(&mut hunt.busy_us) };
+    let mut line = serde_json::to_vec(&reply).unwrap_or_default();
+    line.push(b'\n');
+    let mut rest = &line[..];
+    while !rest.is_empty() {
+        ready(store, hunt.reply_fd, libc::POLLOUT);
+        // SAFETY: writes from a live buffer.
+        let n = unsafe { (real().write)(hunt.reply_fd, rest.as_ptr().cast(), rest.len().min(PIPE_BUF)) };
+        if n <= 0 {
+            leave(hunt, Errand::End);
+        }
+        rest = &rest[n as usize..];
+    }
+}

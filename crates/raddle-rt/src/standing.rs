@@ -1,0 +1,150 @@
+//! Which threads stand where, kept up to date with every change of state, so that a decision need not look at
+//! every thread.
+
+use crate::fiber::State;
+
+/// A set of threads, by number.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct ThreadSet {
+    /// The first 64.
+    low: u64,
+    /// The others, 64 to a word.
+    high: Vec<u64>,
+}
+
+const BITS: usize = u64::BITS as usize;
+
+impl ThreadSet {
+    /// Adds a thread.
+    #[inline]
+    pub fn insert(&mut self, i: usize) {
+        if i < BITS {
+            self.low |= 1 << i;
+        } else {
+            self.insert_high(i);
+        }
+    }
+
+    #[cold]
+    fn insert_high(&mut self, i: usize) {
+        let word = i / BITS - 1;
+        if self.high.len() <= word {
+            self.high.resize(word + 1, 0);
+        }
+        self.high[word] |= 1 << (i % BITS);
+    }
+
+    /// Takes a thread out.
+    #[inline]
+    pub fn remove(&mut self, i: usize) {
+        if i < BITS {
+            self.low &= !(1 << i);
+        } else if let Some(word) = self.high.get_mut(i / BITS - 1) {
+            *word &= !(1 << (i % BITS));
+        }
+    }
+
+    /// Empties it.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.low = 0;
+        self.high.clear();
+    }
+
+    /// Makes it the same as another.
+    #[inline]
+    pub fn copy_from(&mut self, other: &ThreadSet) {
+        self.low = other.low;
+        if !(self.high.is_empty() && other.high.is_empty()) {
+            self.high.clone_from(&other.high);
+        }
+    }
+
+    /// Whether there is nobody in it.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.low == 0 && self.high.iter().all(|&w| w == 0)
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        let high: u32 = self.high.iter().map(|w| w.count_ones()).sum();
+        (self.low.count_ones() + high) as usize
+    }
+
+    /// The members, ascending.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        let words = std::iter::once(self.low).chain(self.high.iter().copied());
+        words.enumerate().flat_map(|(n, word)| Members { word, from: n * BITS })
+    }
+
+    /// The member with `k` others before it.
+    #[inline(always)]
+    pub fn nth(&self, k: usize) -> Option<usize> {
+        if !self.high.is_empty() {
+            return self.iter().nth(k);
+        }
+        let mut word = self.low;
+        for _ in 0..k {
+            word &= word.wrapping_sub(1);
+        }
+        (word != 0).then(|| word.trailing_zeros() as usize)
+    }
+}
+
+struct Members {
+    word: u64,
+    from: usize,
+}
+
+impl Iterator for Members {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        let i = (self.word != 0).then(|| self.from + self.word.trailing_zeros() as usize);
+        self.word &= self.word.wrapping_sub(1);
+        i
+    }
+}
+
+/// Where the threads of an execution stand. Each is in at most one of the sets.
+#[derive(Default, Debug)]
+pub struct Standing {
+    /// They can run and have not reached their next visible step.
+    pub unsettled: ThreadSet,
+    /// They can take the step that they stand before.
+    pub ready: ThreadSet,
+    /// Whether they can go on has to be looked at each time.
+    pub unclear: ThreadSet,
+}
+
+impl Standing {
+    /// Nobody is there.
+    pub fn clear(&mut self) {
+        self.unsettled.clear();
+        self.ready.clear();
+        self.unclear.clear();
+    }
+
+    /// Notes the state of a thread. Those of the harness are always looked at, because they have to wait for the test.
+    #[inline(always)]
+    pub fn note(&mut self, i: usize, state: &State, system: bool) {
+        self.unsettled.remove(i);
+        self.ready.remove(i);
+        self.unclear.remove(i);
+        match state {
+            State::Exited => {}
+            _ if system => self.unclear.insert(i),
+            State::Ready => self.ready.insert(i),
+            State::Unsettled => self.unsettled.insert(i),
+            // Only others, or the end of all other activity, can end it.
+            State::Waiting(w) if !w.early => {}
+            State::Yielded(_) | State::Lock(_) | State::Spinning | State::Waiting(_) => {
+                self.unclear.insert(i)
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! A type with every kind of trouble, for the tests of the hunt's worker.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+
+/// The type under test.
+#[derive(Default)]
+pub struct Subject {
+    count: AtomicU32,
+    open: AtomicBool,
+    left: Mutex<u32>,
+    right: Mutex<u32>,
+}
+
+/// How often `visits` was called in this process.
+static VISITS: AtomicU64 = AtomicU64::new(0);
+
+impl Subject {
+    /// Adds one, and loses what others add meanwhile.
+    pub fn add(&self) -> u32 {
+        let old = self.count.load(SeqCst);
+        self.count.store(old + 1, SeqCst);
+        old + 1
+    }
+
+    /// The sum.
+    pub fn get(&self) -> u32 {
+        self.count.load(SeqCst)
+    }
+
+    /// Takes both locks.
+    pub fn left_right(&self) -> u32 {
+        let left = self.left.lock().unwrap();
+        let right = self.right.lock().unwrap();
+        *left + *right
+    }
+
+    /// Takes both locks the other way round.
+    pub fn right_left(&self) -> u32 {
+        let right = self.right.lock().unwrap();
+        let left = self.left.lock().unwrap();
+        *left + *right
+    }
+
+    /// Ends the process if the sum is 1.
+    pub fn exit_at_one(&self) {
+        if self.get() == 1 {
+            std::process::exit(7);
+        }
+    }
+
+    /// Calls itself for ever if the sum is 1.
+    pub fn overflow_at_one(&self) -> u64 {
+        fn deeper(n: u64, more: bool) -> u64 {
+            let big = std::hint::black_box([n; 512]);
+            if more { deeper(n + 1, more) + big[7] } else { n }
+        }
+        deeper(0, self.get() == 1)
+    }
+
+    /// Allocates for ever if the sum is 1.
+    pub fn allocate_at_one(&self) {
+        let mut all = Vec::new();
+        while self.get() == 1 {
+            all.push(vec![1u8; 1 << 20]);
+        }
+    }
+
+    /// Never comes back, in a way nobody can see, if the sum is 1.
+    pub fn hang_at_one(&self) {
+        if self.get() == 1 {
+            loop {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    /// Panics if the sum is 1.
+    pub fn panic_at_one(&self) {
+        assert_ne!(self.get(), 1, "the sum is one");
+    }
+
+    /// Aborts if the sum is 1.
+    pub fn abort_at_one(&self) {
+        if self.get() == 1 {
+            std::process::abort();
+        }
+    }
+
+    /// Loses a kilobyte.
+    pub fn leak(&self) {
+        std::mem::forget(vec![0u8; 1024]);
+    }
+
+    /// Counts its calls in this process.
+    pub fn visits(&self) -> u64 {
+        VISITS.fetch_add(1, SeqCst) + 1
+    }
+
+    /// Waits for `open`.
+    pub fn pass(&self) {
+        while !self.open.load(SeqCst) {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Lets `pass` go on.
+    pub fn open(&self) {
+        self.open.store(true, SeqCst);
+    }
+
+    /// Touches nothing.
+    pub fn idle(&self) {}
+
+    /// If the sum is 1, tries what a program under test must not do, but for the third; says what it could.
+    pub fn vandalise_at_one(&self) -> Vec<bool> {
+        if self.get() != 1 {
+            return vec![];
+        }
+        vec![
+            std::env::current_exe().is_ok_and(|file| std::fs::remove_file(file).is_ok()),
+            std::fs::read_dir("/etc").is_ok(),
+            std::fs::write("scratch.txt", "mine").is_ok(),
+            std::net::TcpListener::bind("127.0.0.1:0").is_ok(),
+        ]
+    }
+}
+
+/// Calls by number. They have to be compiled here, with hooks.
+#[inline(never)]
+pub fn thunks(thunk: u32, slot: &mut Option<Arc<Subject>>) -> String {
+    let Some(s) = slot else {
+        *slot = Some(Arc::default());
+        return "()".to_owned();
+    };
+    match thunk {
+        1 => s.add().to_string(),
+        2 => s.get().to_string(),
+        3 => s.left_right().to_string(),
+        4 => s.right_left().to_string(),
+        5 => format!("{:?}", s.exit_at_one()),
+        6 => s.overflow_at_one().to_string(),
+        7 => format!("{:?}", s.allocate_at_one()),
+        8 => format!("{:?}", s.hang_at_one()),
+        9 => format!("{:?}", s.panic_at_one()),
+        10 => format!("{:?}", s.abort_at_one()),
+        11 => format!("{:?}", s.leak()),
+        12 => s.visits().to_string(),
+        13 => format!("{:?}", s.pass()),
+        14 => format!("{:?}", s.open()),
+        15 => format!("{:?}", s.idle()),
+        16 => format!("{:?}", s.vandalise_at_one()),
+        other => panic!("no thunk {other}"),
+    }
+}

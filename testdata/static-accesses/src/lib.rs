@@ -1,0 +1,1 @@
+//! Nothing: the drivers are tests.
