@@ -18,10 +18,16 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Table {
+    /// The 22 classes of MAPTest and CovCon, hunted with each generator
+    Classes22(tables::classes22::Args),
     /// Cost of the full pattern matcher
     Matcher(tables::matcher::Args),
+    /// The 45 programs of the HARS paper under every strategy
+    Hars45(tables::hars45::Args),
     /// Executions per second beside shuttle and loom, and what the hooks cost
     Peers(tables::peers::Args),
+    /// Static accesses beside those seen at run time
+    Static(tables::statics::Args),
 }
 
 /// How a table is printed.
@@ -36,7 +42,10 @@ enum Format {
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().table {
+        Table::Classes22(args) => tables::classes22::run(&args),
         Table::Matcher(args) => tables::matcher::run(&args),
+        Table::Hars45(args) => tables::hars45::run(&args),
         Table::Peers(args) => tables::peers::run(&args),
+        Table::Static(args) => tables::statics::run(&args),
     }
 }

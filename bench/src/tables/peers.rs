@@ -129,6 +129,8 @@ struct Peers {
     dir: PathBuf,
     raddle: PathBuf,
     plain: PathBuf,
+    /// The directory of the runtime library.
+    runtime: PathBuf,
 }
 
 impl Peers {
@@ -143,12 +145,19 @@ impl Peers {
             output(cargo.arg(dir.join(tool).join("Cargo.toml")))?;
         }
         let manifest = dir.join("raddle/Cargo.toml");
+        // An executable that was linked before finds the runtime of that time, or what cargo put in the search path;
+        // only the one that is installed now is to be measured.
+        let runtimes = dir.join("raddle/target/raddle/rt");
+        if runtimes.exists() {
+            std::fs::remove_dir_all(&runtimes)?;
+        }
         let mut build = raddle();
         build.args(["build", "--bin", "peer-raddle", "--opt-level", "3", "--manifest-path"]).arg(&manifest);
         let path = output(&mut build)?;
         let raddle = PathBuf::from(path.lines().next().context("cargo raddle build printed no path")?);
         let plain = dir.join("raddle/target/debug/peer-raddle");
-        Ok(Peers { dir, raddle, plain })
+        let installed = std::fs::read_dir(&runtimes)?.next().context("no runtime was installed")??;
+        Ok(Peers { dir, raddle, plain, runtime: installed.path() })
     }
 
     fn executable(&self, tool: &str) -> PathBuf {
@@ -159,13 +168,15 @@ impl Peers {
     }
 
     fn programs(&self, tool: &str, seconds: f64) -> anyhow::Result<Vec<Line>> {
-        let text = output(Command::new(self.executable(tool)).arg(seconds.to_string()))?;
+        let mut peer = Command::new(self.executable(tool));
+        let text = output(peer.env("LD_LIBRARY_PATH", &self.runtime).arg(seconds.to_string()))?;
         let lines = text.lines().filter(|l| l.starts_with('{'));
         lines.map(|l| serde_json::from_str(l).with_context(|| format!("{tool} printed `{l}`"))).collect()
     }
 
     fn work(&self, executable: &Path, how: &str) -> anyhow::Result<f64> {
-        let text = output(Command::new(executable).args(["0", how]))?;
+        let mut peer = Command::new(executable);
+        let text = output(peer.env("LD_LIBRARY_PATH", &self.runtime).args(["0", how]))?;
         text.trim().parse().with_context(|| format!("no number: `{text}`"))
     }
 

@@ -173,7 +173,7 @@ impl SynchronizedMap {
     }
 }
 
-/// [`SynchronizedMap`] with no monitor held while another map is entered: contents are copied first.
+/// [`SynchronizedMap`] with no monitor held while another map is entered, unless both are taken in a fixed order.
 #[derive(Debug, Default)]
 pub struct SynchronizedMapFixed {
     table: Mutex<Contents<SynchronizedMapFixed>>,
@@ -236,8 +236,14 @@ impl SynchronizedMapFixed {
 
     /// Whether another map has the same numbers.
     pub fn equals(&self, other: &SynchronizedMapFixed) -> bool {
-        let numbers = other.entry_set();
-        enter(&self.table).numbers == numbers
+        if std::ptr::eq(self, other) {
+            return true;
+        }
+        // Both at once, in an order that both sides of a comparison agree on.
+        let in_order = std::ptr::from_ref(self) < std::ptr::from_ref(other);
+        let (first, second) = if in_order { (self, other) } else { (other, self) };
+        let (first, second) = (enter(&first.table), enter(&second.table));
+        first.numbers == second.numbers
     }
 
     /// The value of a key.

@@ -22,6 +22,12 @@ impl Flight {
     }
 }
 
+/// A step at which others may go first and that does nothing else. In the original, starting a thread is such a step for
+/// who starts it, and beginning to run for the thread.
+fn start_point() {
+    drop(Mutex::new(()).lock().unwrap());
+}
+
 /// Main starts up to twenty selling threads and joins none.
 ///
 /// *Shared*: `sold` and `stop_sales`, nothing synchronised. Before each start main reads the flag; if it is set, main
@@ -38,7 +44,12 @@ pub fn airline() {
             break;
         }
         let flight = Arc::clone(&flight);
-        thread::spawn(move || flight.sell());
+        start_point();
+        thread::spawn(move || {
+            start_point();
+            flight.sell();
+        });
+        start_point();
     }
     let sold = flight.sold.load(Relaxed);
     assert!(sold <= CAPACITY, "{sold} tickets sold for {CAPACITY} seats");

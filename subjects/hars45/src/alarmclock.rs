@@ -121,7 +121,7 @@ impl Clock {
     }
 }
 
-/// A clock thread ticks five times; eight clients each ask to be woken two ticks later. Nobody is joined.
+/// A clock thread ticks five times; eight clients each ask to be woken two ticks later.
 ///
 /// *Shared*: `now`, and a list of capacity 2 (`slots`, `size`) of the entries on which clients sleep. Ticking and
 /// creating an entry hold the clock's monitor. A request that would be due after the last tick returns at once.
@@ -130,21 +130,26 @@ impl Clock {
 /// That an entry is not found is accepted: the time has passed.
 /// *Oracle*: null dereference in a client, or deadlock.
 ///
-/// The clock's sleep between two ticks is a yield here. Clients still asleep or running after main's return go on; a
-/// panic in any of them counts.
+/// The clock's sleep between two ticks is a yield here. Main joins the threads, which the original does not, so that clients
+/// that sleep for ever are seen.
 pub fn alarmclock() {
     let clock = Arc::new(Clock::default());
     let ticking = Arc::clone(&clock);
-    thread::spawn(move || {
+    let ticker = thread::spawn(move || {
         while ticking.now.load(Relaxed) < LAST_TICK {
             ticking.tick();
             thread::yield_now();
         }
     });
-    for _ in 0..CLIENTS {
-        let clock = Arc::clone(&clock);
-        thread::spawn(move || clock.wake_me(INTERVAL));
-    }
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|_| {
+            let clock = Arc::clone(&clock);
+            // `Thread.start` is a synchronised method, hence a point at which others may go first.
+            drop(Mutex::new(()).lock().unwrap());
+            thread::spawn(move || clock.wake_me(INTERVAL))
+        })
+        .collect();
+    clients.into_iter().chain([ticker]).for_each(|t| t.join().unwrap());
 }
 
 /// [`alarmclock`] with one monitor and one condition, on which a client sleeps until its time has come; all are joined.

@@ -32,27 +32,30 @@ impl Buffer {
     }
 }
 
-/// Two producers put twice each, one consumer gets twice, through a buffer with a single slot; nobody is joined.
+/// Two producers put twice each, one consumer gets twice, through a buffer with a single slot.
 ///
 /// *Shared*: the slot, under one monitor whose only condition is signalled with a single notification.
 /// *Bug*: four puts against two gets and one slot: some producer blocks for ever in every schedule. (That one
 /// notification may wake the wrong kind of waiter is a second flaw, not needed here.)
-/// *Oracle*: deadlock, among threads that go on after main has returned.
+/// *Oracle*: deadlock. Main joins the threads, which the original does not: the model checker behind the original reports
+/// threads that wait for ever after main has returned, raddle those for which somebody waits.
 pub fn boundedbuffer() {
     let buffer = Arc::new(Buffer::default());
-    for producer in 0..2 {
+    let producer = |producer| {
         let buffer = Arc::clone(&buffer);
         thread::spawn(move || {
             for item in 0..2 {
                 buffer.put(2 * producer + item);
             }
-        });
-    }
-    thread::spawn(move || {
+        })
+    };
+    let producers = [producer(0), producer(1)];
+    let consumer = thread::spawn(move || {
         for _ in 0..2 {
             buffer.get();
         }
     });
+    producers.into_iter().chain([consumer]).for_each(|t| t.join().unwrap());
 }
 
 /// [`boundedbuffer`] with as many gets as puts and a condition for each kind of waiter; all threads are joined.

@@ -50,6 +50,12 @@ fn main() {
             let once = run(1);
             println!("{}", (run(1 + u64::from(ROUNDS)) - once) / f64::from(ROUNDS));
         }
+        // So many executions of one program, to be looked at with a profiler: COUNT one INDEX.
+        Some("one") => {
+            let number = |i| -> usize { std::env::args().nth(i).and_then(|s| s.parse().ok()).expect("a number") };
+            let report = raddle::explore(raddle::Config::new().schedules(number(1) as u64), PROGRAMS[number(3)].run);
+            println!("{:?}", report.stats);
+        }
         Some(other) => panic!("unknown mode {other}"),
     }
 }

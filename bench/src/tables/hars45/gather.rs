@@ -1,0 +1,170 @@
+//! The tasks, and what came of them.
+
+use super::runner::{Outcome, Runner, Task, What, build};
+use super::{COVERED, Scale};
+use serde_json::json;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
+use std::time::Instant;
+use subjects_hars45::{PROGRAMS, Program};
+
+/// What was asked, beside the program.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum About {
+    /// Searches by this strategy.
+    Search(&'static str),
+    /// The random walk.
+    Walk,
+    /// The random walk of the fixed twin.
+    Twin,
+    /// What executions of the fixed twin cost.
+    Cost(&'static str),
+    Coverage,
+    Degree(&'static str),
+}
+
+/// Everything measured.
+#[derive(Debug, Default)]
+pub struct Data(BTreeMap<(&'static str, About), Vec<Outcome>>);
+
+/// Seconds per completed execution, executions begun per completed one, decisions per second.
+pub type Cost = (f64, f64, f64);
+
+/// The programs of a scale.
+pub fn programs(scale: &Scale) -> impl Iterator<Item = &'static Program> {
+    // Every so manieth, so that a small table has programs of all kinds.
+    let step = PROGRAMS.len() / scale.programs;
+    PROGRAMS.iter().step_by(step.max(1)).take(scale.programs)
+}
+
+fn tasks(scale: &Scale) -> VecDeque<(&'static str, About, Task)> {
+    let mut all = VecDeque::new();
+    let mut add = |p: &'static Program, about: About, strategy: &str, what: What| {
+        all.push_back((p.name, about, Task { program: p.name, strategy: strategy.to_owned(), what }));
+    };
+    let run = |executions, fixed| What::Run { seed: 1, executions, fixed };
+    for kind in &scale.kinds {
+        let seeds: Vec<u64> = (0..scale.seeds_of(kind)).collect();
+        for p in programs(scale) {
+            add(
+                p,
+                About::Search(kind.name),
+                kind.name,
+                What::Find { seeds: seeds.clone(), limit: scale.limit },
+            );
+        }
+    }
+    for p in programs(scale) {
+        add(p, About::Walk, "random", run(scale.walk, false));
+        add(p, About::Twin, "random", run(scale.twins, true));
+        for k in scale.kinds.iter().filter(|k| !k.fixed && k.name != "tsa") {
+            add(p, About::Cost(k.name), k.name, run(scale.cost, true));
+        }
+        for s in ["ars", "hars"] {
+            add(p, About::Degree(s), s, run(60, false));
+        }
+    }
+    let spec = format!("coverage:{},{},1,{}", scale.estimate, scale.traces, COVERED.join(","));
+    for p in programs(scale) {
+        add(p, About::Coverage, &spec, run(u64::MAX, false));
+    }
+    all
+}
+
+/// Builds the runner and asks everything, until the time is over.
+pub fn gather(scale: &Scale, jobs: usize, seconds: f64, print: bool) -> anyhow::Result<Data> {
+    let executable = build()?;
+    let queue = Mutex::new(tasks(scale));
+    let data = Mutex::new(Data::default());
+    let start = Instant::now();
+    let work = || -> anyhow::Result<()> {
+        let mut runner = Runner::start(&executable)?;
+        while start.elapsed().as_secs_f64() < seconds {
+            let Some((program, about, task)) = queue.lock().expect("no panic").pop_front() else { break };
+            let outcomes = runner.ask(&task)?;
+            if print {
+                let (what, strategy) = (format!("{about:?}"), &task.strategy);
+                let row = json!({"event": "row", "program": program, "what": what, "strategy": strategy, "outcomes": outcomes});
+                println!("{row}");
+            }
+            data.lock().expect("no panic").0.insert((program, about), outcomes);
+        }
+        Ok(())
+    };
+    std::thread::scope(|s| {
+        let workers: Vec<_> = (0..jobs.max(1)).map(|_| s.spawn(work)).collect();
+        workers.into_iter().try_for_each(|w| w.join().expect("no panic"))
+    })?;
+    Ok(data.into_inner().expect("no panic"))
+}
+
+/// The mean of some numbers; `None` of none.
+pub fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let all: Vec<f64> = values.into_iter().collect();
+    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+}
+
+impl Data {
+    fn get(&self, program: &'static str, about: About) -> Option<&[Outcome]> {
+        self.0.get(&(program, about)).map(|o| &o[..])
+    }
+
+    pub fn searches(&self, program: &'static str, strategy: &'static str) -> Option<&[Outcome]> {
+        self.get(program, About::Search(strategy))
+    }
+
+    /// Mean P and executions; searches that were given up count with what they had done.
+    pub fn effort(&self, program: &'static str, strategy: &'static str) -> Option<(f64, f64)> {
+        let all = self.searches(program, strategy)?;
+        Some((mean(all.iter().map(|o| o.completed as f64))?, mean(all.iter().map(|o| o.executions as f64))?))
+    }
+
+    /// Searches that did not find the bug.
+    pub fn missed(&self, program: &'static str, strategy: &'static str) -> Option<usize> {
+        Some(self.searches(program, strategy)?.iter().filter(|o| o.failures == 0).count())
+    }
+
+    /// How often the random walk fails.
+    pub fn probability(&self, program: &'static str) -> Option<f64> {
+        let o = self.get(program, About::Walk)?.first()?;
+        Some(o.failures as f64 / o.completed as f64)
+    }
+
+    /// Failures and executions of the fixed twin.
+    pub fn twin(&self, program: &'static str) -> Option<(u64, u64)> {
+        self.get(program, About::Twin)?.first().map(|o| (o.failures, o.executions))
+    }
+
+    /// What executions of the fixed twin cost.
+    pub fn cost(&self, program: &'static str, strategy: &'static str) -> Option<Cost> {
+        // A search that has tried everything after a few executions says nothing about their cost.
+        let o =
+            self.get(program, About::Cost(strategy))?.first().filter(|o| !o.stop.contains("Exhausted"))?;
+        let (n, seconds) = (o.completed.max(1) as f64, o.seconds.max(0.005));
+        Some((seconds / n, o.executions as f64 / n, o.decisions as f64 / seconds))
+    }
+
+    /// Coverage in percent after each trace of a strategy of [`COVERED`], of one program.
+    pub fn coverage(&self, program: &'static str, i: usize, traces: usize) -> Option<Vec<f64>> {
+        let notes = &self.get(program, About::Coverage)?.first()?.notes;
+        let all = *notes.get(1).filter(|n| **n > 0.0)?;
+        let curve = notes.get(2 + i * traces..2 + (i + 1) * traces)?;
+        Some(curve.iter().map(|c| 100.0 * c / all).collect())
+    }
+
+    /// The mean over the programs that were measured.
+    pub fn coverage_curve(&self, i: usize, traces: usize) -> Vec<f64> {
+        mean_curve(PROGRAMS.iter().filter_map(|p| self.coverage(p.name, i, traces)).collect())
+    }
+
+    /// The mean degree at each of the first choices, over the programs where so many were made.
+    pub fn degree_curve(&self, strategy: &'static str) -> Vec<f64> {
+        let degrees = |p: &Program| Some(self.get(p.name, About::Degree(strategy))?.first()?.notes.clone());
+        mean_curve(PROGRAMS.iter().filter_map(degrees).filter(|d| d.len() >= 50).collect())
+    }
+}
+
+fn mean_curve(curves: Vec<Vec<f64>>) -> Vec<f64> {
+    let length = curves.iter().map(Vec::len).min().unwrap_or(0);
+    (0..length).filter_map(|n| mean(curves.iter().map(|c| c[n]))).collect()
+}
