@@ -3,14 +3,16 @@
 //! The parent (the *zygote*) stops at the point where executions begin and forks a child for each of them:
 //! in program mode where the test is about to create its first thread, in closure mode where `check` was
 //! called. What the child learns and decides is written to the shared store, so the parent goes on as if it
-//! had run the execution itself, whatever became of the child. In closure mode a child runs many executions,
-//! one after the other, as long as they end well.
+//! had run the execution itself, whatever became of the child. A child runs many executions, one after the other, as
+//! long as they end well: closures are simply called again, a program is put back to where its executions begin (see
+//! `rewind`).
 
 use crate::failure;
 use crate::fiber::State;
 use crate::heap;
 use crate::messages;
 use crate::real::real;
+use crate::rewind;
 use crate::runtime::{self, Host, Inside, Mode, Runtime, rt};
 use crate::signals;
 use crate::store::{End, Store};
@@ -268,9 +270,10 @@ fn serve() {
             break stop;
         }
         r.blocks.reserve(store.most_threads.max(4));
-        r.stacks.reserve(store.most_threads.min(16));
+        r.stacks.add(store.missing_stacks.drain(..));
         let pid = fork();
         if pid == 0 {
+            begin_again(store);
             r.mode = if store.replay.is_some() { Mode::Replay } else { Mode::Search };
             r.replay_at = store.prelude.2;
             r.note_company();
@@ -289,6 +292,35 @@ fn serve() {
     crate::quit(0)
 }
 
+/// Marks the place where the child's execution begins, if that is likely to be worth while; goes on from there with
+/// one execution after the other.
+fn begin_again(store: &mut Store) {
+    if store.replay.is_some() || store.unclean >= rewind::TRIES || store.stats.executions <= rewind::WARM_UP {
+        return;
+    }
+    crate::hooks::remember_much();
+    rt().blocks.trust_none();
+    if rewind::mark() {
+        conclude_undone(store);
+        if let Some(stop) = next(store) {
+            batch_ends(store, stop)
+        }
+    }
+}
+
+/// Counts the execution before, which ended well or was given up and has been undone.
+fn conclude_undone(store: &mut Store) {
+    let outcome = if store.end == End::Abandoned { Outcome::Abandoned } else { Outcome::Passed };
+    conclude(store, outcome);
+}
+
+/// A child that has run many executions has no more to do.
+fn batch_ends(store: &mut Store, stop: Stop) -> ! {
+    store.end = End::Running;
+    heap::persistent(|| store.end = End::Batch(stop));
+    crate::quit(SAID)
+}
+
 /// Runs `start(arg)` as thread 0 of one execution after the other, in forked children; `answer` hears of
 /// failures.
 pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message)) -> Stop {
@@ -300,12 +332,19 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
     start_ticking();
     let stop = loop {
         r.blocks.reserve(store.most_threads.max(8));
+        r.stacks.add(store.missing_stacks.drain(..));
         store.end = End::Running;
         let pid = fork();
         if pid == 0 {
             r.begin_loop();
             messages::hide_output();
             signals::install();
+            if store.gives_up && store.unclean < rewind::TRIES {
+                r.blocks.trust_none();
+                if rewind::mark() {
+                    conclude_undone(store);
+                }
+            }
             let stop = loop {
                 if let Some(stop) = next(store) {
                     break stop;
@@ -313,9 +352,7 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
                 r.execute(start, arg);
                 conclude(store, Outcome::Passed);
             };
-            store.end = End::Running;
-            heap::persistent(|| store.end = End::Batch(stop));
-            crate::quit(SAID);
+            batch_ends(store, stop)
         }
         let fate = wait_for(pid, store);
         store.now_ms = spent_ms();
@@ -408,6 +445,7 @@ pub fn finish() -> ! {
         Host::Process => {
             count();
             r.store.end = End::Passed;
+            rewind::back();
             crate::quit(SAID)
         }
     }
@@ -416,7 +454,10 @@ pub fn finish() -> ! {
 /// The strategy gives the execution up.
 pub fn abandon() -> ! {
     count();
-    rt().store.end = End::Abandoned;
+    let store = &mut *rt().store;
+    store.gives_up = true;
+    store.end = End::Abandoned;
+    rewind::back();
     crate::quit(SAID)
 }
 

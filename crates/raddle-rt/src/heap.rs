@@ -32,19 +32,17 @@ static mut SHARED: *mut Region = std::ptr::null_mut();
 static mut PERSISTENT: bool = false;
 
 fn map(base: usize, flags: libc::c_int) {
+    // The raw call: libc's functions are looked up in memory that comes from here.
+    let flags = libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE | flags;
+    let p: usize;
     // SAFETY: a new anonymous mapping at a fixed address that nothing else uses: the kernel refuses to
     // replace an existing mapping because of MAP_FIXED_NOREPLACE.
-    let p = unsafe {
-        libc::mmap(
-            base as *mut libc::c_void,
-            REGION,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE | flags,
-            -1,
-            0,
-        )
-    };
-    if p as usize != base {
+    unsafe {
+        std::arch::asm!("syscall", inlateout("rax") libc::SYS_mmap as usize => p, in("rdi") base, in("rsi") REGION,
+            in("rdx") libc::PROT_READ | libc::PROT_WRITE, in("r10") flags, in("r8") -1, in("r9") 0,
+            out("rcx") _, out("r11") _, options(nostack));
+    }
+    if p != base {
         crate::fatal("cannot reserve address space for the runtime");
     }
 }
@@ -137,6 +135,12 @@ unsafe fn shared_region() -> *mut Region {
         }
         SHARED
     }
+}
+
+/// How far the private region is used.
+pub fn reach() -> usize {
+    // SAFETY: single-threaded.
+    unsafe { PRIVATE.next }
 }
 
 /// Runs `f` so that what it allocates survives the end of a forked child.

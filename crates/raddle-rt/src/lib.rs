@@ -26,6 +26,7 @@ mod messages;
 mod names;
 mod pages;
 mod real;
+mod rewind;
 mod runtime;
 mod shadow;
 mod signals;

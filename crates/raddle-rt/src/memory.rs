@@ -145,6 +145,11 @@ impl Heap {
         self.next_chunk * CHUNK
     }
 
+    /// The address up to which they have come.
+    pub fn end(&self) -> usize {
+        BASE + self.reach()
+    }
+
     fn chunks(&mut self, n: usize, unit: usize) -> usize {
         let first = self.next_chunk;
         self.next_chunk += n;

@@ -97,6 +97,16 @@ real! {
     recvmsg: fn(c_int, *mut libc::msghdr, c_int) -> isize;
     waitpid: fn(libc::pid_t, *mut c_int, c_int) -> libc::pid_t;
     flock: fn(c_int, c_int) -> c_int;
+    mmap: fn(*mut c_void, size_t, c_int, c_int, c_int, libc::off_t) -> *mut c_void;
+    mmap64: fn(*mut c_void, size_t, c_int, c_int, c_int, libc::off_t) -> *mut c_void;
+    munmap: fn(*mut c_void, size_t) -> c_int;
+    mprotect: fn(*mut c_void, size_t, c_int) -> c_int;
+    sigaction: fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
+    signal: fn(c_int, usize) -> usize;
+    chdir: fn(*const c_char) -> c_int;
+    fchdir: fn(c_int) -> c_int;
+    umask: fn(libc::mode_t) -> libc::mode_t;
+    setrlimit: fn(c_int, *const libc::rlimit) -> c_int;
 }
 
 fn lookup(name: &str) -> *mut c_void {

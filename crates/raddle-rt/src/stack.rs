@@ -28,9 +28,6 @@ impl Stack {
     }
 }
 
-/// The stack size of std's threads.
-const DEFAULT: usize = 2 << 20;
-
 /// What to map for a stack on which the program can use `size` bytes.
 fn length(size: usize) -> usize {
     ((size + SLACK).max(128 << 10) + 2 * PAGE - 1) & !(PAGE - 1)
@@ -49,15 +46,14 @@ impl Pool {
         if let Some(i) = self.free.iter().rposition(|s| s.len == len) {
             return self.free.swap_remove(i);
         }
+        crate::rewind::outgrow();
+        crate::heap::persistent(|| crate::runtime::rt().store.missing_stacks.push(len));
         Self::map(len)
     }
 
-    /// Has stacks of std's default size ready.
-    pub fn reserve(&mut self, n: usize) {
-        while self.free.len() < n {
-            let stack = Self::map(length(DEFAULT));
-            self.free.push(stack);
-        }
+    /// Has stacks of these lengths ready.
+    pub fn add(&mut self, lengths: impl Iterator<Item = usize>) {
+        self.free.extend(lengths.map(Self::map));
     }
 
     fn map(len: usize) -> Stack {

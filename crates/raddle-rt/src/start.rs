@@ -182,6 +182,9 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             check: 0,
             findings: true,
             message_fd: None,
+            missing_stacks: Vec::new(),
+            unclean: 0,
+            gives_up: false,
             prelude: (0, 0, 0),
             job: job.clone(),
         })))
@@ -216,6 +219,7 @@ pub fn adopt(store: &mut Store, wishes: Job, findings: bool) -> Result<bool, Str
     store.sites.forget_learned();
     store.stacks_shared = false;
     store.most_threads = 0;
+    store.gives_up = false;
     Ok(true)
 }
 

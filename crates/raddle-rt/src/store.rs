@@ -85,6 +85,12 @@ pub struct Store {
     pub check: u64,
     /// The command hears of failures.
     pub findings: bool,
+    /// Lengths of the stacks that were not there when a child needed them.
+    pub missing_stacks: Vec<usize>,
+    /// Executions that changed their process in a way that going back does not undo.
+    pub unclean: u32,
+    /// The strategy gives executions up.
+    pub gives_up: bool,
     /// Length of the trace, the variables and the schedule before the first fork.
     pub prelude: (usize, usize, usize),
 }

@@ -49,6 +49,13 @@ impl Pool {
         }
     }
 
+    /// Has every block reset before it is used, whatever is done to it until then.
+    pub fn trust_none(&mut self) {
+        for block in &mut self.free {
+            block.fresh = false;
+        }
+    }
+
     /// A block in its initial state.
     pub fn take(&mut self) -> Block {
         let block = self.free.pop().unwrap_or_else(donate);
@@ -117,6 +124,7 @@ extern "C" fn donor(_: *mut c_void) -> *mut c_void {
 }
 
 fn donate() -> Block {
+    crate::rewind::outgrow();
     // SAFETY: plain use of the pthread API on a stack of our own; all signals are blocked in the donor, so
     // that none of the process's signals is delivered on it.
     unsafe {

@@ -25,6 +25,11 @@ fn work() -> u64 {
 
 const ROUNDS: u32 = 20;
 
+/// So many executions of the strategy that the peers use, too.
+fn config(n: u64) -> raddle::Config {
+    raddle::Config::new().strategy("random").schedules(n)
+}
+
 fn main() {
     match std::env::args().nth(2).as_deref() {
         None => programs(),
@@ -38,10 +43,9 @@ fn main() {
         }
         Some("inside") => {
             // The first execution warms up; the last is measured against all.
-            let config = |n| raddle::Config::new().schedules(n).max_steps(u64::MAX);
             let run = |n| {
                 let start = processor_time();
-                let report = raddle::explore(config(n), || {
+                let report = raddle::explore(config(n).max_steps(u64::MAX), || {
                     std::hint::black_box(work());
                 });
                 assert_eq!(report.stats.executions, n, "{report:?}");
@@ -50,11 +54,12 @@ fn main() {
             let once = run(1);
             println!("{}", (run(1 + u64::from(ROUNDS)) - once) / f64::from(ROUNDS));
         }
-        // So many executions of one program, to be looked at with a profiler: COUNT one INDEX.
+        // So many executions of one program, to be looked at with a profiler: COUNT one INDEX [STRATEGY].
         Some("one") => {
             let number = |i| -> usize { std::env::args().nth(i).and_then(|s| s.parse().ok()).expect("a number") };
-            let report = raddle::explore(raddle::Config::new().schedules(number(1) as u64), PROGRAMS[number(3)].run);
-            println!("{:?}", report.stats);
+            let strategy = std::env::args().nth(4).unwrap_or_else(|| "random".to_owned());
+            let config = config(number(1) as u64).strategy(strategy);
+            println!("{:?}", raddle::explore(config, PROGRAMS[number(3)].run));
         }
         Some(other) => panic!("unknown mode {other}"),
     }
@@ -64,7 +69,7 @@ fn programs() {
     let least = least();
     for program in PROGRAMS {
         measure(program, least, |n| {
-            let report = raddle::explore(raddle::Config::new().schedules(n), program.run);
+            let report = raddle::explore(config(n), program.run);
             assert!(report.failures.is_empty(), "{}: {:?}", program.name, report.failures);
             (report.stats.executions, report.stats.steps)
         });

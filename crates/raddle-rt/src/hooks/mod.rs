@@ -65,6 +65,12 @@ pub fn remember_little() {
     unsafe { SLOTS = FEW };
 }
 
+/// Uses them fully again: the child lives on.
+pub fn remember_much() {
+    // SAFETY: one controlled thread.
+    unsafe { SLOTS = RECENT };
+}
+
 /// What is known about a return address that alone determines its site.
 #[derive(Clone, Copy)]
 struct Known {
@@ -73,13 +79,30 @@ struct Known {
     class: Class,
 }
 
-static mut KNOWN: [Known; RECENT] = [Known { pc: 0, site: SiteId(0), class: Class::Data }; RECENT];
+/// On pages of its own.
+#[repr(align(4096))]
+struct Apart<T>(T);
+
+impl<T> Apart<T> {
+    fn holds(this: *const Self, addr: usize) -> bool {
+        addr.wrapping_sub(this as usize) < size_of::<Self>()
+    }
+}
+
+static mut KNOWN: Apart<[Known; RECENT]> =
+    Apart([Known { pc: 0, site: SiteId(0), class: Class::Data }; RECENT]);
+
+/// Whether an address is in tables of facts about the program's instructions: true in every execution, so that they
+/// need not be put back after one.
+pub fn caches(addr: usize) -> bool {
+    Apart::holds(&raw const KNOWN, addr) || Apart::holds(&raw const QUIET, addr)
+}
 
 /// The site of the hook call that returns to `pc`, its class, and whether `pc` alone determines it.
 #[inline(always)]
 pub fn site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
     // SAFETY: one controlled thread.
-    let known = unsafe { KNOWN[(pc >> 1) & (slots() - 1) & (RECENT - 1)] };
+    let known = unsafe { KNOWN.0[(pc >> 1) & (slots() - 1) & (RECENT - 1)] };
     if known.pc == pc { (known.site, known.class, true) } else { look_up_site(pc, kind) }
 }
 
@@ -90,32 +113,32 @@ fn look_up_site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
     let class = store.sites.get(site).class;
     if alone {
         // SAFETY: one controlled thread.
-        unsafe { KNOWN[(pc >> 1) & (slots() - 1) & (RECENT - 1)] = Known { pc, site, class } };
+        unsafe { KNOWN.0[(pc >> 1) & (slots() - 1) & (RECENT - 1)] = Known { pc, site, class } };
     }
     (site, class, alone)
 }
 
 /// Return addresses of accesses to words whose order does not matter, as things stand.
-static mut QUIET: [usize; QUIETS] = [0; QUIETS];
+static mut QUIET: Apart<[usize; QUIETS]> = Apart([0; QUIETS]);
 const QUIETS: usize = 2 * RECENT;
 
 /// Whether the access before this return address is known not to matter.
 #[inline(always)]
 pub fn quiet(pc: usize) -> bool {
     // SAFETY: one controlled thread; the index is in range.
-    unsafe { QUIET[pc & (2 * SLOTS - 1) & (QUIETS - 1)] == pc }
+    unsafe { QUIET.0[pc & (2 * SLOTS - 1) & (QUIETS - 1)] == pc }
 }
 
 /// Remembers that.
 pub fn hush(pc: usize) {
     // SAFETY: as above.
-    unsafe { QUIET[pc & (2 * SLOTS - 1) & (QUIETS - 1)] = pc };
+    unsafe { QUIET.0[pc & (2 * SLOTS - 1) & (QUIETS - 1)] = pc };
 }
 
 /// Forgets all that: something that did not matter now does.
 pub fn listen_again() {
     // SAFETY: as above.
-    unsafe { QUIET = [0; QUIETS] };
+    unsafe { QUIET.0 = [0; QUIETS] };
 }
 
 /// Begins a raw event of the running thread, the access before the return address `pc`; tells whether the access may
