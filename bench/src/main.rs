@@ -3,6 +3,7 @@
 //! One subcommand per table, one file per table in `tables`. A table is printed as Markdown, or as JSON with
 //! `--format json`; the files in `bench/results` are such prints and name the command that made them.
 
+mod command;
 mod measure;
 mod tables;
 
@@ -20,6 +21,8 @@ struct Cli {
 enum Table {
     /// The 22 classes of MAPTest and CovCon, hunted with each generator
     Classes22(tables::classes22::Args),
+    /// The conformance suites under many schedules
+    Conformance(tables::conformance::Args),
     /// Cost of the full pattern matcher
     Matcher(tables::matcher::Args),
     /// The 45 programs of the HARS paper under every strategy
@@ -43,6 +46,7 @@ enum Format {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().table {
         Table::Classes22(args) => tables::classes22::run(&args),
+        Table::Conformance(args) => tables::conformance::run(&args),
         Table::Matcher(args) => tables::matcher::run(&args),
         Table::Hars45(args) => tables::hars45::run(&args),
         Table::Peers(args) => tables::peers::run(&args),

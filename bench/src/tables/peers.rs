@@ -6,6 +6,7 @@
 //! machine matters little. Tools take turns, and the median of the rounds counts.
 
 use crate::Format;
+use crate::command::{output, raddle};
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -209,26 +210,6 @@ impl Peers {
         }
         Ok(versions)
     }
-}
-
-/// `cargo raddle` of this checkout.
-fn raddle() -> Command {
-    let mut command = Command::new("cargo");
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
-    command
-        .args(["run", "--release", "--quiet", "--package", "cargo-raddle", "--manifest-path"])
-        .arg(manifest);
-    command.arg("--");
-    command
-}
-
-fn output(command: &mut Command) -> anyhow::Result<String> {
-    let shown = format!("{command:?}");
-    let out = command.output().with_context(|| format!("cannot start {shown}"))?;
-    if !out.status.success() {
-        bail!("{shown} failed with {}:\n{}", out.status, String::from_utf8_lossy(&out.stderr));
-    }
-    Ok(String::from_utf8(out.stdout)?)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -161,7 +161,7 @@ pub struct SearchArgs {
     /// Stop a test after so many failures [default: what a check in the test says, or 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_failures: Option<u64>,
-    /// More steps than this in one execution are a livelock [default: what a check in the test says, or 100000]
+    /// Steps of an execution that the strategy decides; ten times as many that lead nowhere new are a livelock [default: what a check in the test says, or 100000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_steps: Option<u64>,
     /// More memory than this in one execution is a crash [default: what a check in the test says, or 2048]

@@ -312,11 +312,9 @@ fn select(command: &mut Command, args: &BuildArgs, mode: Mode) {
             if args.bins {
                 command.arg("--bins");
             }
+            // Without any of these cargo also builds the examples, which tests may want to run.
             for name in &args.test {
                 command.args(["--test", name]);
-            }
-            if !args.lib && !args.bins && args.test.is_empty() {
-                command.arg("--tests");
             }
         }
         Mode::Programs => {

@@ -108,6 +108,10 @@ impl Console {
             Verdict::NoThreads => "skipped: creates no threads".into(),
             Verdict::NoSteps => format!("NOT TESTED: no scheduling point ({})", self.counts(stats)),
             Verdict::Uncontrolled => format!("NOT TESTED: {} ({})", uncontrolled(stats), self.counts(stats)),
+            Verdict::TooLong => format!(
+                "NOT TESTED: it takes more than ten times the steps of --max-steps; allow more or make it smaller ({})",
+                self.counts(stats)
+            ),
             Verdict::Unconfirmed => format!("NOT CONFIRMED ({})", self.counts(stats)),
             Verdict::Error(why) => format!("ERROR: {why}"),
         }

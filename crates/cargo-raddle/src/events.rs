@@ -48,7 +48,7 @@ pub enum Event<'a> {
         target: String,
         /// The test.
         test: &'a str,
-        /// `ok`, `failed`, `no-threads`, `no-steps`, `uncontrolled`, `unconfirmed`, `error`.
+        /// `ok`, `failed`, `no-threads`, `no-steps`, `uncontrolled`, `too-long`, `unconfirmed`, `error`.
         status: &'static str,
         /// Why, if the status is `error`.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -186,7 +186,9 @@ impl Summary {
             Verdict::Passed => self.passed += 1,
             Verdict::Failed => self.failed += 1,
             Verdict::NoThreads => self.no_threads += 1,
-            Verdict::NoSteps | Verdict::Uncontrolled | Verdict::Unconfirmed => self.untested += 1,
+            Verdict::NoSteps | Verdict::Uncontrolled | Verdict::TooLong | Verdict::Unconfirmed => {
+                self.untested += 1
+            }
             Verdict::Error(_) => self.errors += 1,
         }
         self.exit_code = self.exit();
@@ -214,6 +216,7 @@ pub fn status(verdict: &Verdict) -> &'static str {
         Verdict::NoThreads => "no-threads",
         Verdict::NoSteps => "no-steps",
         Verdict::Uncontrolled => "uncontrolled",
+        Verdict::TooLong => "too-long",
         Verdict::Unconfirmed => "unconfirmed",
         Verdict::Error(_) => "error",
     }

@@ -45,6 +45,8 @@ pub enum Verdict {
     NoSteps,
     /// It makes calls that the runtime cannot control.
     Uncontrolled,
+    /// An execution came to no end in the steps allowed, though it still got somewhere.
+    TooLong,
     /// It failed, and the failure did not repeat.
     Unconfirmed,
     /// The tool failed.
@@ -333,6 +335,9 @@ fn verdict(tested: &Tested, trouble: Option<String>) -> Verdict {
     }
     if !tested.stats.uncontrolled.is_empty() {
         return Verdict::Uncontrolled;
+    }
+    if tested.stats.too_long > 0 {
+        return Verdict::TooLong;
     }
     if tested.stats.steps == 0 {
         return Verdict::NoSteps;

@@ -134,6 +134,10 @@ pub struct Stats {
     pub points: u64,
     /// Intercepted calls that could not be modelled, by name, with the place that made them.
     pub uncontrolled: Vec<Uncontrolled>,
+    /// Executions that were given up because they had come to no end after ten times the steps allowed, though they
+    /// still got somewhere.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub too_long: u64,
     /// Failures seen.
     pub failures: u64,
     /// Milliseconds, for people only.
@@ -141,6 +145,10 @@ pub struct Stats {
     /// What the strategy of a check says about itself; see [`Strategy::notes`](crate::strategy::Strategy::notes).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<f64>,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// A call that blocks or varies in a way the runtime does not control.

@@ -25,6 +25,8 @@ use std::time::{Duration, Instant};
 pub const SAID: i32 = 77;
 /// How often a waiting parent looks at its child's heartbeat.
 const LOOK: Duration = Duration::from_millis(100);
+/// Executions that take too many steps, after which no further one is begun.
+const TOO_MANY: u64 = 2;
 const PROGRESS_MS: u64 = 250;
 const LONG_MS: u64 = 1000;
 
@@ -55,7 +57,7 @@ fn next(store: &mut Store) -> Option<Stop> {
         }
     } else if store.stats.failures >= job.max_failures {
         return Some(Stop::Failures);
-    } else if store.stats.executions >= job.schedules || spent {
+    } else if store.stats.executions >= job.schedules || spent || store.stats.too_long >= TOO_MANY {
         return Some(Stop::Budget);
     } else if !heap::persistent(|| store.strategy.begin()) {
         return Some(Stop::Exhausted);
@@ -409,6 +411,7 @@ impl Runtime {
         self.steps = 0;
         self.visible = 0;
         self.decisions = 0;
+        self.limit_at = None;
         self.tickets = 0;
         self.frees += 1;
         self.replay_at = 0;
@@ -459,6 +462,12 @@ pub fn abandon() -> ! {
     store.end = End::Abandoned;
     rewind::back();
     crate::quit(SAID)
+}
+
+/// The execution takes too many steps to be judged.
+pub fn too_long() -> ! {
+    rt().store.stats.too_long += 1;
+    abandon()
 }
 
 /// The execution is over and its end is in the store: the child has nothing more to do.

@@ -134,7 +134,12 @@ pub fn out_of_steps() -> ! {
     }
     let n = r.store.job.max_steps;
     let me = r.current;
-    fail(Kind::Livelock, format!("no end after {n} steps"), Some(me), stack(me))
+    fail(
+        Kind::Livelock,
+        format!("no end after {n} steps, nor after ten times as many with fair turns"),
+        Some(me),
+        stack(me),
+    )
 }
 
 /// The memory limit is reached.

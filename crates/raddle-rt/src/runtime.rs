@@ -22,7 +22,7 @@ use crate::store::Store;
 use crate::sync::pthread::Models;
 use crate::{stack, tls};
 use raddle_core::strategy::{Choice, View};
-use raddle_core::{Access, Event, LockMode, Op, SiteId, ThreadId, Transfer, VarId};
+use raddle_core::{Access, Event, LockMode, Op, SiteId, ThreadId, Trace, Transfer, VarId};
 
 /// Raw events without a dispatch after which a thread is made to yield: it may be spinning on memory that
 /// is not known to be shared yet.
@@ -37,6 +37,9 @@ const EARLY_TIMEOUTS: u32 = 3;
 const LONGEST_DELAY: u64 = 60 * 1_000_000_000;
 /// Events recorded after the end of a schedule being replayed.
 const OVERTIME: u64 = 10_000;
+/// How many times as many steps as asked for an execution may take in the end, if everybody gets a turn in the rest of
+/// them: a test that is merely long comes to its end.
+const FAIR_LIMIT: u64 = 10;
 /// Steps that remaining threads may still take once the test itself is over.
 const EPILOGUE: u64 = 20_000;
 
@@ -86,6 +89,8 @@ pub struct Runtime {
     pub visible: u64,
     /// Decisions taken.
     pub decisions: usize,
+    /// Events and transfers recorded when the limit of steps was reached, if it was.
+    pub limit_at: Option<(usize, usize)>,
     /// `steps` when the test itself ended.
     pub root_ended_at: Option<u64>,
     /// The test is over and its harness may continue.
@@ -265,6 +270,7 @@ impl Runtime {
             steps: 0,
             visible: 0,
             decisions: 0,
+            limit_at: None,
             root_ended_at: None,
             harness_goes_on: false,
             overtime: 0,
@@ -619,6 +625,10 @@ impl Runtime {
     /// Asks the strategy for one of the `n` that are able.
     #[inline]
     fn decide(&mut self, n: usize) -> Choice {
+        if self.limit_at.is_some() {
+            self.decisions += 1;
+            return Choice::Run(crate::table::mix(self.steps) as usize % n);
+        }
         let strategy = &mut self.store.strategy;
         let blind = heap::persistent(|| strategy.choose_blindly(n));
         let choice = blind.map_or_else(|| self.show(), Choice::Run);
@@ -645,6 +655,29 @@ impl Runtime {
         };
         let strategy = &mut self.store.strategy;
         heap::persistent(|| strategy.choose(&view))
+    }
+
+    /// More steps than asked for. In a search, chance decides from here on: whoever is never let run by a strategy, or
+    /// has much to do, gets to an end; whoever keeps others from theirs does not, and goes round in circles.
+    #[cold]
+    fn overrun(&mut self) {
+        let limit = self.store.job.max_steps;
+        if self.mode == Mode::Search {
+            let (events, transfers) = (self.store.trace.events.len(), self.store.schedule.transfers.len());
+            let (events, transfers) = *self.limit_at.get_or_insert((events, transfers));
+            let budget = self.store.job.budget_ms;
+            let spent = budget != 0 && self.store.now_ms >= budget;
+            if !spent && self.steps <= limit.saturating_mul(FAIR_LIMIT) {
+                return;
+            }
+            if spent || gets_somewhere(&self.store.trace) {
+                crate::control::too_long();
+            }
+            // A replay is over when it comes to the limit.
+            self.store.trace.events.truncate(events);
+            self.store.schedule.transfers.truncate(transfers);
+        }
+        crate::failure::out_of_steps();
     }
 
     /// Nobody can go on, now or later.
@@ -728,6 +761,13 @@ impl Runtime {
                     self.expire(me);
                     return me;
                 }
+                // The schedule of a livelock ends at the limit of steps, about which a replay may be wrong by a few.
+                if next.is_none() && self.steps >= self.store.job.max_steps / 10 * 9 {
+                    let others = (0..self.fibers.len()).find(|&i| self.runnable(i));
+                    if let Some(i) = others {
+                        return i;
+                    }
+                }
                 // The schedule ends where the failure was: a deadlock has no further transfer.
                 if next.is_none() {
                     crate::failure::end_of_replay();
@@ -746,7 +786,7 @@ pub fn dispatch() {
         r.steps += 1;
         r.store.heartbeat += 1;
         if r.steps > r.store.job.max_steps {
-            crate::failure::out_of_steps();
+            r.overrun();
         }
     }
     crate::hooks::plain::settle_store();
@@ -1010,6 +1050,24 @@ pub fn before_read() -> State {
     } else {
         State::Ready
     }
+}
+
+/// Whether the last part of an execution still comes to new variables or values: then it is long, not caught in a circle.
+fn gets_somewhere(trace: &Trace) -> bool {
+    let key = |e: &Event| {
+        let (var, value) = match e.op {
+            Op::Read(a) => (a.var, None),
+            Op::Write(a) | Op::Rmw(a) => (a.var, a.written.get()),
+            _ => return None,
+        };
+        let name = trace.vars[var.0 as usize];
+        Some((name, value))
+    };
+    let last = trace.events.len() / 10 * 9;
+    let mut seen: Vec<_> = trace.events[..last].iter().filter_map(key).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    trace.events[last..].iter().filter_map(key).any(|k| seen.binary_search(&k).is_err())
 }
 
 fn timed_out(e: Event) -> Event {
