@@ -145,6 +145,8 @@ static mut ME: *mut Fiber = std::ptr::null_mut();
 static mut ALONE: bool = true;
 /// Accesses of a thread to its own stack are looked at, too.
 static mut STACKS_WATCHED: bool = false;
+/// The execution is a calm one.
+static mut CALM: bool = false;
 
 /// The running thread.
 #[inline(always)]
@@ -165,6 +167,21 @@ pub fn alone() -> bool {
 pub fn stacks_watched() -> bool {
     // SAFETY: one controlled thread.
     unsafe { STACKS_WATCHED }
+}
+
+/// Whether the execution is a calm one: calls follow each other, and only the results of calls matter. A thread
+/// inside of a call goes on as long as it can, without asking; plain accesses are not looked at, nothing is learned, and
+/// the trace has calls only.
+#[inline(always)]
+pub fn calm() -> bool {
+    // SAFETY: one controlled thread.
+    unsafe { CALM }
+}
+
+/// Makes the next execution a calm one, or not.
+pub fn set_calm(on: bool) {
+    // SAFETY: one controlled thread.
+    unsafe { CALM = on };
 }
 
 /// Switches the watching of stacks.
@@ -327,7 +344,9 @@ impl Runtime {
     /// led there is in the trace, and the rest may be endless.
     #[inline(always)]
     pub fn record(&mut self, event: Event) {
-        if self.mode == Mode::Replay && self.in_overtime() {
+        if self.mode == Mode::Replay && self.in_overtime()
+            || calm() && !matches!(event.op, Op::Enter(_) | Op::Leave(_))
+        {
             return;
         }
         self.store.trace.events.push(event);
@@ -400,9 +419,12 @@ impl Runtime {
 
     /// The running thread has taken a lock.
     pub fn acquired(&mut self, addr: usize, mode: LockMode, site: SiteId) {
-        let var = self.var(addr);
         let me = self.current;
         self.fibers[me].held.push(HeldLock { addr, mode, site });
+        if calm() {
+            return;
+        }
+        let var = self.var(addr);
         self.note_lockset(me);
         let e = self.event(site, Op::Acquire { lock: var, mode });
         self.record(e);
@@ -417,7 +439,12 @@ impl Runtime {
             let held = &mut self.fibers[i].held;
             let last = held.iter().rposition(|h| h.addr == addr).expect("just found");
             held.remove(last);
-            self.note_lockset(i);
+            if !calm() {
+                self.note_lockset(i);
+            }
+        }
+        if calm() {
+            return;
         }
         let var = self.var(addr);
         let e = self.event(site, Op::Release { lock: var, mode });
@@ -812,6 +839,9 @@ pub fn enter_from_host() {
 pub fn step(event: Event, state: State) {
     let r = rt();
     r.visible += !matches!(event.op, Op::Join(_)) as u64;
+    if calm() && goes_on(r, &event, &state) {
+        return;
+    }
     let f = me();
     f.pending = event;
     f.state = state;
@@ -820,6 +850,26 @@ pub fn step(event: Event, state: State) {
     if let State::Lock(gate) = state {
         pass(gate);
     }
+}
+
+/// Whether a thread in a calm execution need not ask; if so, its step is counted.
+fn goes_on(r: &mut Runtime, event: &Event, state: &State) -> bool {
+    let can = match state {
+        State::Ready => !matches!(event.op, Op::Enter(_) | Op::Yield | Op::Sleep | Op::Wait { .. }),
+        State::Lock(gate) => r.open(*gate),
+        _ => false,
+    };
+    let f = me();
+    if !can || !f.calling {
+        return false;
+    }
+    r.steps += 1;
+    r.store.heartbeat += 1;
+    if r.steps > r.store.job.max_steps {
+        crate::failure::out_of_steps();
+    }
+    f.renew_patience(r.mode);
+    true
 }
 
 /// The running thread has got to a gate.
@@ -953,6 +1003,9 @@ pub fn after(site: SiteId) {
     }
     let f = me();
     f.anchor = site;
+    if calm() {
+        return;
+    }
     if r.mode == Mode::Replay || r.store.sites.get(site).hides {
         may_stop_after(site);
     }

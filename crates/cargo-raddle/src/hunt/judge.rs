@@ -17,6 +17,7 @@ pub fn violations(
     seed: u64,
     replies: &[RunReply],
 ) -> Result<Vec<Found>, ExecutorError> {
+    replies.iter().for_each(|r| oracle.cost.explained_by_worker(r));
     let mut found = vec![];
     for execution in replies.iter().flat_map(|r| &r.distinct) {
         if let Judgement::Wrong(verdict) = oracle.judge(exec, test, seed, execution)? {

@@ -11,6 +11,7 @@ use crate::hunt::test::{Step, Test};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Attempts at a call before it is left out (ConTeGe's number).
 const TRIES: usize = 10;
@@ -22,10 +23,10 @@ const LONGEST: usize = 10;
 const REPEATS: [u32; 12] = [2, 3, 4, 7, 8, 9, 16, 31, 32, 33, 63, 64];
 
 /// Builds tests of one harness; the seed decides them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Builder {
     /// What there is to call.
-    pub shop: Shop,
+    pub shop: Rc<Shop>,
     /// For everything that is drawn.
     pub rng: Pcg64Mcg,
     /// What sequential runs have shown.
@@ -50,12 +51,23 @@ impl Builder {
     /// A builder for a harness.
     pub fn new(harness: &Harness, seed: u64) -> Self {
         Builder {
-            shop: Shop::new(harness),
+            shop: Rc::new(Shop::new(harness)),
             rng: Pcg64Mcg::seed_from_u64(seed),
             tries: Tries::default(),
             record: BTreeMap::new(),
             seed,
         }
+    }
+
+    /// From here on everything is drawn anew, whatever was drawn before: what becomes of one test does not decide
+    /// the next.
+    pub fn begin(&mut self, number: u64) {
+        self.rng = Pcg64Mcg::seed_from_u64(self.seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// A constructor and at most `calls` calls; `None` when no constructor works.

@@ -2,6 +2,7 @@
 
 use super::build::Builder;
 use super::pairs::PairCoverage;
+use super::rehearse::{self, Rehearsals};
 use super::values::one_of;
 use super::{Generator, Options, Plan};
 use crate::hunt::harness::{Harness, ThunkId};
@@ -13,11 +14,13 @@ const GIVE_UP: usize = 100;
 
 /// ConTeGe's generator: a random prefix and random suffixes. It does not look at what was covered, but counts it,
 /// to be compared with others.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RandomTests {
     builder: Builder,
     coverage: PairCoverage,
     options: Options,
+    attempts: u64,
+    rehearsals: Rehearsals,
 }
 
 impl RandomTests {
@@ -25,10 +28,12 @@ impl RandomTests {
     pub fn new(harness: &Harness, seed: u64, options: Options) -> Self {
         let builder = Builder::new(harness, seed);
         let coverage = PairCoverage::new(&builder.shop.methods);
-        RandomTests { builder, coverage, options }
+        RandomTests { builder, coverage, options, attempts: 0, rehearsals: Rehearsals::default() }
     }
 
     fn plan(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
+        self.attempts += 1;
+        self.builder.begin(self.attempts);
         let calls = if self.builder.rng.random_bool(0.5) { 0 } else { self.options.prefix };
         let Some(prefix) = self.builder.prefix(exec, calls)? else { return Ok(None) };
         let methods: Vec<ThunkId> = self.builder.shop.methods.clone();
@@ -60,6 +65,14 @@ impl Generator for RandomTests {
             }
         }
         Ok(None)
+    }
+
+    fn prepare(&mut self, tests: usize, exec: &mut dyn Executor) -> Result<(), ExecutorError> {
+        if !self.rehearsals.worthwhile() {
+            return Ok(());
+        }
+        let groups = rehearse::groups(self.clone(), tests, |copy| &mut copy.builder.tries);
+        self.rehearsals.perform(exec, self.builder.seed(), &groups, &mut self.builder.tries)
     }
 
     fn feedback(&mut self, _plan: &Plan, replies: &[RunReply]) {

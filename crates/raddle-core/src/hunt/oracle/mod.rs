@@ -14,15 +14,17 @@
 
 mod compare;
 mod guided;
+mod intervals;
 mod invariants;
 mod serials;
 mod verdict;
 
 pub use compare::thunk_of;
+pub use intervals::Intervals;
 pub use verdict::{CallRef, Difference, Explanation, Order, Verdict};
 
 use super::harness::{Harness, ThunkId};
-use super::protocol::{CallResult, Execution, Executor, ExecutorError, Fresh};
+use super::protocol::{CallResult, Execution, Executor, ExecutorError, Fresh, RunReply};
 use super::test::Test;
 use super::wire;
 use crate::outcome::Kind;
@@ -88,6 +90,14 @@ pub struct OracleCost {
     pub tests: u64,
     /// Sequential executions run.
     pub serial: u64,
+}
+
+impl OracleCost {
+    /// Counts what a worker has judged by itself.
+    pub fn explained_by_worker(&mut self, reply: &RunReply) {
+        self.judged += reply.explained;
+        self.serial += reply.serial;
+    }
 }
 
 /// What the oracle says about an execution.
