@@ -215,6 +215,9 @@ pub struct Fiber {
     pub spin: Vec<SpinRead>,
     /// Yields since its last visible write.
     pub yields: u32,
+    /// How often it was made to yield since the last decision: if it is not busy, it waits for memory that nobody is
+    /// known to write.
+    pub urged: u32,
     /// How often in a row those reads saw nothing new.
     pub spin_count: u32,
     /// Fork-join clock: how much of each other thread happened before for certain.

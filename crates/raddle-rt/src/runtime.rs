@@ -13,20 +13,29 @@ use crate::clock::Clock;
 use crate::fiber::{Fiber, Gate, HeldLock, State, Test, Wait, WaitKind, Woken};
 use crate::heap;
 use crate::hooks::{self, RECENT, TOUCHES};
+use crate::image::Image;
 use crate::lockset::Locksets;
 use crate::memory;
 use crate::names::{NameKey, Vars};
 use crate::shadow::{Shadow, Touch};
+use crate::sites::Sites;
 use crate::standing::{Standing, ThreadSet};
 use crate::store::Store;
 use crate::sync::pthread::Models;
 use crate::{stack, tls};
-use raddle_core::strategy::{Choice, View};
+use raddle_core::strategy::{Choice, Strategy, View};
 use raddle_core::{Access, Event, LockMode, Op, SiteId, ThreadId, Transfer, VarId};
 
 /// Raw events without a dispatch after which a thread is made to yield: it may be spinning on memory that
 /// is not known to be shared yet.
 pub const PATIENCE: u64 = 2_000;
+/// Reads of the same unchanged memory, while nothing is written, after which a thread that was made to yield counts
+/// as spinning.
+const FUTILE: u32 = 200;
+/// So many steps it counts as, each time: the reads in between were none.
+const FUTILE_STEPS: u64 = 20;
+/// Raw events of a spinning thread, after the end of the schedule being repeated, that make a livelock.
+const FUTILE_EVENTS: u64 = 1_000_000;
 /// Futile rounds of the same reads after which a thread counts as spinning.
 const SPIN_ROUNDS: u32 = 3;
 /// Yields in a row that need not let anybody else run.
@@ -92,6 +101,8 @@ pub struct Runtime {
     pub harness_goes_on: bool,
     /// Events since the end of the schedule being replayed.
     pub overtime: u64,
+    /// Raw events of spinning threads since then.
+    pub futile: u64,
     /// The next dispatch is not a step.
     pub uncounted: bool,
     /// Position in the schedule being replayed.
@@ -285,6 +296,7 @@ impl Runtime {
             root_ended_at: None,
             harness_goes_on: false,
             overtime: 0,
+            futile: 0,
             uncounted: false,
             replay_at: 0,
             clock: Clock::new(),
@@ -334,6 +346,17 @@ impl Runtime {
         watch_stacks(self.store.stacks_shared || self.store.job.every_access);
     }
 
+    /// Once all others have ended, what the running thread does comes after all that they did. A replay is looked at
+    /// to its end.
+    pub fn note_end_of_company(&mut self) {
+        let me = self.current;
+        let mut fibers = self.fibers.iter().enumerate();
+        if self.mode == Mode::Search && fibers.all(|(i, f)| i == me || f.state == State::Exited) {
+            // SAFETY: one controlled thread.
+            unsafe { ALONE = true };
+        }
+    }
+
     /// Begins a raw event of the running thread.
     #[inline(always)]
     pub fn tick(&mut self) {
@@ -367,6 +390,7 @@ impl Runtime {
         if self.mode == Mode::Search
             && let Some(event) = store.trace.events.last()
         {
+            introduce(&mut store.strategy, &store.sites, &mut store.image, event.site);
             heap::persistent(|| store.strategy.happened(event));
         }
     }
@@ -663,6 +687,10 @@ impl Runtime {
                 _ => f.pending,
             });
         }
+        for event in &self.enabled {
+            let store = &mut *self.store;
+            introduce(&mut store.strategy, &store.sites, &mut store.image, event.site);
+        }
         let view = View {
             enabled: &self.enabled,
             last: ThreadId(self.current as u32),
@@ -765,6 +793,14 @@ impl Runtime {
     }
 }
 
+/// Tells a strategy that wants to know where a site is.
+#[inline(always)]
+fn introduce(strategy: &mut Box<dyn Strategy>, sites: &Sites, image: &mut Image, site: SiteId) {
+    if strategy.wants_place(site) {
+        heap::persistent(|| strategy.place(site, &image.frames(&sites.get(site).chain)));
+    }
+}
+
 /// Sees to it that the right thread runs; returns when it is the caller's turn.
 pub fn dispatch() {
     let r = rt();
@@ -790,6 +826,7 @@ pub fn dispatch() {
 fn me_again(r: &mut Runtime) {
     let f = me();
     f.renew_patience(r.mode);
+    f.urged = 0;
     f.state = State::Unsettled;
     r.standing.note(r.current, &State::Unsettled, f.system);
 }
@@ -979,17 +1016,41 @@ pub fn patience(site: SiteId) {
 #[cold]
 fn impatient(site: SiteId) {
     let r = rt();
+    let spinning = me().spin_count >= FUTILE;
     if r.mode == Mode::Replay {
         if r.due() {
             let e = r.event(site, Op::Yield);
             step(e, State::Ready);
+        } else if spinning && r.replay_at >= r.store.replay.as_ref().map_or(0, |s| s.transfers.len()) {
+            r.futile += 1;
+            if r.futile > FUTILE_EVENTS {
+                crate::failure::out_of_steps();
+            }
         }
     } else if !alone() {
-        // It may just as well be busy with its own affairs, so this does not count as a step.
-        let steps = r.steps;
+        let (steps, urged) = (r.steps, me().urged);
         let e = r.event(site, Op::Yield);
-        r.uncounted = true;
-        step(e, State::Yielded(steps));
+        if spinning && urged > 0 {
+            r.steps += FUTILE_STEPS;
+            me().spin_count = 0;
+            step(e, State::Spinning);
+        } else {
+            // It may just as well be busy with its own affairs, so this does not count as a step.
+            r.uncounted = true;
+            step(e, State::Yielded(steps));
+        }
+        // From now on it is seen whether it reads the same again and again.
+        me().urged = urged + 1;
+    }
+}
+
+/// A thread that was made to yield has read or written memory that nobody else is known to touch.
+#[cold]
+pub fn urged(site: SiteId, addr: usize, size: u8, write: bool) {
+    if write {
+        progressed();
+    } else {
+        saw(site, addr, size, load(addr, size));
     }
 }
 

@@ -47,6 +47,7 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
         panics: Vec::new(),
         remembered: (0, 0, SiteId(0), 0, 0, false),
         calling: false,
+        urged: 0,
         store: None,
     }
 }

@@ -255,11 +255,10 @@ impl Hunt<'_> {
     /// The next tests.
     fn make(&mut self, generator: &mut dyn Generator) -> std::result::Result<Vec<Plan>, ExecutorError> {
         let clock = Reading::now(&self.search.totals);
-        generator.prepare(BATCH, &mut self.search)?;
         let mut plans = vec![];
-        while plans.len() < BATCH
-            && let Some(plan) = generator.next(&mut self.search)?
-        {
+        while plans.len() < BATCH {
+            generator.prepare(BATCH - plans.len(), &mut self.search)?;
+            let Some(plan) = generator.next(&mut self.search)? else { break };
             plans.push(plan);
         }
         clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.generate);
@@ -342,7 +341,9 @@ impl Hunt<'_> {
         *attempts += 1;
         let (kind, message) = (found.verdict.kind, found.verdict.summary.clone());
         let clock = Reading::now(&self.proof.totals);
+        self.oracle.thorough = true;
         let proved = self.proved(plan, found);
+        self.oracle.thorough = false;
         self.done.stages.prove += clock.spent(&self.proof.totals);
         match executed!(proved) {
             Ok(confirmed) => {

@@ -160,6 +160,12 @@ pub struct Execution {
     pub calls: Vec<CallRecord>,
     /// Bytes that the execution allocated and did not free.
     pub left_bytes: u64,
+    /// Bytes that this and earlier executions in the same process allocated and nobody has freed.
+    #[serde(default)]
+    pub held_bytes: u64,
+    /// The worker has found a sequential order with these results, which left less memory behind.
+    #[serde(default)]
+    pub explained: bool,
     /// What an oracle of the runtime says: deadlock, crash, livelock, time-out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Box<Failure>>,

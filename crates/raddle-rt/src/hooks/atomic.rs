@@ -138,6 +138,9 @@ fn visible(p: &mut Pending, shape: Shape, record: Record) {
     }
     let verdict = filter(p.site, p.addr, size, write);
     if verdict == Verdict::Private {
+        if runtime::me().urged > 0 {
+            runtime::urged(p.site, p.addr, p.size, shape == Shape::Store);
+        }
         runtime::patience(p.site);
         return;
     }

@@ -95,11 +95,11 @@ pub fn next(store: &mut Store, hunt: &mut Hunt) -> bool {
             }
             Some(None) => None,
             Some(Some((calls, left))) => match calls.first_difference(&doubt.calls) {
-                None if doubt.left_bytes <= *left => {
-                    settle(store, hunt, true);
+                None => {
+                    let leaks = doubt.left_bytes > *left;
+                    settle(store, hunt, true, leaks);
                     return false;
                 }
-                None => None,
                 Some(at) => doubt.intervals.after(&doubt.order, at),
             },
         };
@@ -107,7 +107,7 @@ pub fn next(store: &mut Store, hunt: &mut Hunt) -> bool {
         match next.filter(|_| doubt.looked_at < MOST) {
             Some(order) => doubt.order = order,
             None => {
-                settle(store, hunt, false);
+                settle(store, hunt, false, false);
                 return false;
             }
         }
@@ -135,12 +135,14 @@ pub fn came(store: &mut Store, hunt: &mut Hunt, left: Option<u64>) {
     }
 }
 
-fn settle(store: &mut Store, hunt: &mut Hunt, explained: bool) {
+/// An execution that left more behind than the order that explains it is sent nevertheless.
+fn settle(store: &mut Store, hunt: &mut Hunt, explained: bool, leaks: bool) {
     let Some(doubt) = hunt.explain.doubt.take() else { return };
     let Some(reply) = &mut hunt.reply else { return };
-    if explained {
+    if explained && !leaks {
         reply.explained += 1;
     } else {
-        push(store, hunt, doubt.index, doubt.calls.records(), doubt.left_bytes, None, doubt.schedule);
+        let calls = doubt.calls.records();
+        push(store, hunt, doubt.index, calls, doubt.left_bytes, explained, None, doubt.schedule);
     }
 }

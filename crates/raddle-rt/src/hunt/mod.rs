@@ -13,6 +13,7 @@ mod serve;
 
 use crate::fiber::{Start, State};
 use crate::heap;
+use crate::interpose::malloc;
 use crate::runtime::{self, Inside, installed, rt};
 use crate::start;
 use crate::store::Store;
@@ -74,12 +75,14 @@ fn hunt() -> Option<&'static mut Hunt> {
 }
 
 /// Adds an execution to the reply.
+#[expect(clippy::too_many_arguments, reason = "they are the fields of an execution")]
 fn push(
     store: &mut Store,
     hunt: &mut Hunt,
     index: u64,
     calls: Vec<CallRecord>,
     left_bytes: u64,
+    explained: bool,
     failure: Option<Box<Failure>>,
     schedule: Schedule,
 ) {
@@ -87,7 +90,17 @@ fn push(
     let trace = traces.then(|| hunt.follower.trace());
     let schedule = store.replay.clone().unwrap_or(schedule);
     let Some(reply) = &mut hunt.reply else { return };
-    reply.distinct.push(Execution { index, calls, left_bytes, failure, schedule, trace });
+    let held_bytes = malloc::heap().held as u64;
+    reply.distinct.push(Execution {
+        index,
+        calls,
+        left_bytes,
+        held_bytes,
+        explained,
+        failure,
+        schedule,
+        trace,
+    });
 }
 
 /// Thread 0 of an execution.
@@ -159,6 +172,7 @@ pub extern "C" fn raddle_rt_enter_1(thread: u32, step: u32, thunk: u32) {
     r.tick();
     let event = r.event(SiteId(0), Op::Enter(MethodId(thunk)));
     if thread == 0 {
+        r.note_end_of_company();
         runtime::patience(SiteId(0));
     } else {
         runtime::step(event, State::Ready);

@@ -115,9 +115,12 @@ fn execute(store: &Store, hunt: &mut Hunt, calm: bool) -> u64 {
     let r = rt();
     r.mode = if store.replay.is_some() { Mode::Replay } else { Mode::Search };
     runtime::set_calm(calm);
-    hunt.executing = true;
+    // Nobody in this process looks at it while it is set: it is for the zygote, should the process end.
+    // SAFETY: a live field.
+    unsafe { (&raw mut hunt.executing).write_volatile(true) };
     r.execute(root, 0);
-    hunt.executing = false;
+    // SAFETY: as above.
+    unsafe { (&raw mut hunt.executing).write_volatile(false) };
     runtime::set_calm(false);
     malloc::heap().bytes as u64
 }
@@ -227,7 +230,7 @@ fn conclude(store: &mut Store, hunt: &mut Hunt, outcome: Outcome, left_bytes: u6
     }
     let calls = hunt.record.calls.records();
     let schedule = store.schedule.clone();
-    push(store, hunt, index, calls, left_bytes, failure, schedule);
+    push(store, hunt, index, calls, left_bytes, false, failure, schedule);
 }
 
 /// The run is over: completes its reply.

@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 /// Attempts at a call before it is left out (ConTeGe's number).
 const TRIES: usize = 10;
-/// Failures of a call that never worked after which it is rarely tried again: a crash costs a process each time.
+/// Failures of a call that never worked, by weight, after which it is rarely tried again.
 const HOPELESS: u64 = 50;
 /// Steps of a sequence at most, calls that make arguments included (CovCon's code).
 const LONGEST: usize = 10;
@@ -124,7 +124,13 @@ impl Builder {
 
     fn works(&mut self, exec: &mut dyn Executor, setup: &Sequence) -> Result<bool, ExecutorError> {
         let test = Test { setup: setup.steps.clone(), ..Test::default() };
-        Ok(self.first_fault(exec, &test)?.is_none())
+        let fault = self.tries.first_fault(exec, self.seed, &test)?;
+        if let Some((step, fault)) = fault
+            && let Some(step) = setup.steps.get(step)
+        {
+            self.record.entry(step.thunk).or_default().1 += fault.weight();
+        }
+        Ok(fault.is_none())
     }
 
     fn prefix_call(&mut self, to: &mut Sequence) -> bool {
@@ -132,7 +138,7 @@ impl Builder {
             return false;
         }
         let method = one_of(&mut self.rng, &self.shop.methods);
-        if !to.call(&mut self.rng, &self.shop, &setup_rules(), method) {
+        if !self.promising(method) || !to.call(&mut self.rng, &self.shop, &setup_rules(), method) {
             return false;
         }
         if self.rng.random_ratio(1, 8) && self.repeatable(method) {
@@ -288,7 +294,7 @@ impl Builder {
                 break;
             };
             let call = made.iter().rposition(|(before, _)| before.steps.len() <= step).unwrap_or(0);
-            self.record.entry(made[call].1).or_default().1 += u64::from(fault == Fault::Failed);
+            self.record.entry(made[call].1).or_default().1 += fault.weight();
             if fault == Fault::Blocked && !draft.blocks {
                 let mut sequence = now.clone();
                 sequence.steps.truncate(step + 1);

@@ -130,11 +130,18 @@ impl Generator for CovCon {
     }
 
     fn prepare(&mut self, tests: usize, exec: &mut dyn Executor) -> Result<(), ExecutorError> {
-        if !self.rehearsals.worthwhile() {
+        if !self.ready.is_empty() {
             return Ok(());
         }
-        let groups = rehearse::groups(self.clone(), tests, |copy| &mut copy.builder.tries);
-        self.rehearsals.perform(exec, self.builder.seed(), &groups, &mut self.builder.tries)
+        let tests = self.rehearsals.ahead(tests);
+        let mut copy = self.clone();
+        let (plans, groups) = rehearse::plans(&mut copy, tests, |copy| &mut copy.builder.tries);
+        if self.rehearsals.perform(exec, self.builder.seed(), &groups, &mut self.builder.tries)? {
+            let rehearsals = self.rehearsals;
+            let ready = plans.into_iter().chain(std::mem::take(&mut copy.ready)).collect();
+            *self = Self { ready, rehearsals, ..copy };
+        }
+        Ok(())
     }
 
     fn feedback(&mut self, _plan: &Plan, replies: &[RunReply]) {

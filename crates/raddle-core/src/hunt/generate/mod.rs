@@ -54,7 +54,7 @@ pub trait Generator: std::fmt::Debug {
     /// What came of a plan: one reply per entry of [`Plan::runs`], or fewer if it was given up.
     fn feedback(&mut self, plan: &Plan, replies: &[RunReply]);
 
-    /// Before so many tests are asked for: the chance to try what they will need all at once.
+    /// Before a test is asked for, of which so many are wanted: the chance to try what they will need all at once.
     fn prepare(&mut self, _tests: usize, _exec: &mut dyn Executor) -> Result<(), ExecutorError> {
         Ok(())
     }

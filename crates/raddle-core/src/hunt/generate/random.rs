@@ -8,6 +8,7 @@ use super::{Generator, Options, Plan};
 use crate::hunt::harness::{Harness, ThunkId};
 use crate::hunt::protocol::{Executor, ExecutorError, RunReply};
 use rand::RngExt;
+use std::collections::VecDeque;
 
 /// Tests in a row that cannot be built before it gives up.
 const GIVE_UP: usize = 100;
@@ -20,6 +21,7 @@ pub struct RandomTests {
     coverage: PairCoverage,
     options: Options,
     attempts: u64,
+    ready: VecDeque<Plan>,
     rehearsals: Rehearsals,
 }
 
@@ -28,7 +30,14 @@ impl RandomTests {
     pub fn new(harness: &Harness, seed: u64, options: Options) -> Self {
         let builder = Builder::new(harness, seed);
         let coverage = PairCoverage::new(&builder.shop.methods);
-        RandomTests { builder, coverage, options, attempts: 0, rehearsals: Rehearsals::default() }
+        RandomTests {
+            builder,
+            coverage,
+            options,
+            attempts: 0,
+            ready: VecDeque::new(),
+            rehearsals: Rehearsals::default(),
+        }
     }
 
     fn plan(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
@@ -56,8 +65,8 @@ impl RandomTests {
 
 impl Generator for RandomTests {
     fn next(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
-        if self.builder.shop.methods.is_empty() {
-            return Ok(None);
+        if self.builder.shop.methods.is_empty() || !self.ready.is_empty() {
+            return Ok(self.ready.pop_front());
         }
         for _ in 0..GIVE_UP {
             if let Some(plan) = self.plan(exec)? {
@@ -68,11 +77,18 @@ impl Generator for RandomTests {
     }
 
     fn prepare(&mut self, tests: usize, exec: &mut dyn Executor) -> Result<(), ExecutorError> {
-        if !self.rehearsals.worthwhile() {
+        if !self.ready.is_empty() {
             return Ok(());
         }
-        let groups = rehearse::groups(self.clone(), tests, |copy| &mut copy.builder.tries);
-        self.rehearsals.perform(exec, self.builder.seed(), &groups, &mut self.builder.tries)
+        let tests = self.rehearsals.ahead(tests);
+        let mut copy = self.clone();
+        let (plans, groups) = rehearse::plans(&mut copy, tests, |copy| &mut copy.builder.tries);
+        if self.rehearsals.perform(exec, self.builder.seed(), &groups, &mut self.builder.tries)? {
+            let rehearsals = self.rehearsals;
+            let ready = plans.into_iter().chain(std::mem::take(&mut copy.ready)).collect();
+            *self = Self { ready, rehearsals, ..copy };
+        }
+        Ok(())
     }
 
     fn feedback(&mut self, _plan: &Plan, replies: &[RunReply]) {

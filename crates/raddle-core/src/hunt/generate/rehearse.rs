@@ -2,21 +2,17 @@
 //!
 //! A generator tries its calls sequentially while it builds a test, one question after the other, and each question is
 //! a message to another process and back. Nearly always the answer is that all is well. So a copy of the
-//! generator builds the next tests as if it were, the tests are then run, each once and one call at a time, all in one
-//! request, and the generator proper finds its questions answered. Where a call does not work it asks by itself,
-//! as it would have done anyway. The tests that come out are the same, with one exception: a call that works only
-//! after those of another suffix counts as one that works.
+//! generator builds the next tests as if it were, and the tests are then run, each once and one call at a time, all in
+//! one request. If all calls work, the copy takes the place of the generator. Otherwise the generator proper builds
+//! the tests again and finds the questions answered where all was well; elsewhere it asks by itself, as it would
+//! have done anyway. How many tests are rehearsed depends on how it went the last time. The tests that come out are the same, with one exception: a call that works only after
+//! those of another suffix counts as one that works.
 
 use super::tries::{self, Tries};
 use super::{Generator, Plan};
 use crate::hunt::protocol::{Executor, ExecutorError};
 use crate::hunt::test::Test;
 use crate::hunt::wire;
-
-/// Rehearsals after which it is seen whether they are of use.
-const TRIAL: u64 = 64;
-/// They are if one in so many is.
-const USEFUL: u64 = 4;
 
 /// Tests that were built together, and what was asked on the way.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -30,10 +26,8 @@ pub struct Group {
 /// How rehearsals went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rehearsals {
-    /// Groups rehearsed.
-    pub all: u64,
-    /// Groups whose tests all worked.
-    pub useful: u64,
+    /// In how many tests all calls worked the last time, or should have.
+    tests: usize,
 }
 
 /// An executor that nobody should ask.
@@ -47,60 +41,66 @@ impl Executor for Nobody {
 }
 
 /// The next tests of a generator's copy, whose questions are those of `tries`.
-pub fn groups<G: Generator>(mut copy: G, tests: usize, tries: impl Fn(&mut G) -> &mut Tries) -> Vec<Group> {
+pub fn plans<G: Generator>(
+    copy: &mut G,
+    tests: usize,
+    tries: impl Fn(&mut G) -> &mut Tries,
+) -> (Vec<Plan>, Vec<Group>) {
     let mut groups: Vec<Group> = Vec::new();
-    tries(&mut copy).rehearse();
-    for _ in 0..tests {
-        let Ok(Some(Plan { test, .. })) = copy.next(&mut Nobody) else { break };
-        let asked = tries(&mut copy).rehearsed();
+    let mut plans = Vec::new();
+    tries(copy).rehearse();
+    while plans.len() < tests
+        && let Ok(Some(plan)) = copy.next(&mut Nobody)
+    {
+        let asked = tries(copy).rehearsed();
         match groups.last_mut() {
-            Some(group) if asked.is_empty() => group.tests.push(test),
-            _ => groups.push(Group { tests: vec![test], asked }),
+            Some(group) if asked.is_empty() => group.tests.push(plan.test.clone()),
+            _ => groups.push(Group { tests: vec![plan.test.clone()], asked }),
         }
+        plans.push(plan);
     }
+    tries(copy).perform();
     groups.retain(|g| !g.asked.is_empty());
-    groups
+    (plans, groups)
 }
 
 impl Rehearsals {
-    /// Whether to go on with them: a type whose calls mostly fail is better asked about one by one.
-    pub fn worthwhile(&self) -> bool {
-        self.all < TRIAL || self.useful * USEFUL >= self.all
+    /// How many tests to rehearse if so many are wanted: a call that fails may cost much, so few at first.
+    pub fn ahead(&self, wanted: usize) -> usize {
+        (2 * self.tests).clamp(1, wanted)
     }
 
-    /// Runs what was rehearsed, and puts the answers where they will be looked for.
+    /// Runs what was rehearsed; whether all of it worked. If not, the answers are put where they will be looked for.
     pub fn perform(
         &mut self,
         exec: &mut dyn Executor,
         seed: u64,
         groups: &[Group],
         tries: &mut Tries,
-    ) -> Result<(), ExecutorError> {
+    ) -> Result<bool, ExecutorError> {
         if groups.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
         let runs = groups.iter().flat_map(|g| &g.tests).map(|t| tries::alone(t, seed)).collect();
         let mut replies = exec.run(runs)?.into_iter();
-        let mut unclear: Vec<&Test> = Vec::new();
+        let mut clear: Vec<&Test> = Vec::new();
+        let mut unclear = 0;
+        self.tests = 0;
         for group in groups {
-            self.all += 1;
             let works = |t: &Test| replies.next().is_some_and(|r| tries::all_work(t, &r));
             // All replies have to be taken.
             let works: Vec<bool> = group.tests.iter().map(works).collect();
             if works.iter().all(|w| *w) {
-                self.useful += 1;
-                group.asked.iter().for_each(|t| tries.learn(wire::encode(t), None));
+                self.tests += group.tests.len();
+                clear.extend(&group.asked);
             } else {
-                unclear.extend(&group.asked);
+                unclear += 1;
             }
         }
-        if unclear.is_empty() {
-            return Ok(());
+        if unclear > 0 {
+            clear.into_iter().for_each(|t| tries.learn(wire::encode(t), None));
+            self.tests /= 1 + unclear;
         }
-        let replies = exec.run(unclear.iter().map(|t| tries::alone(t, seed)).collect())?;
-        for (test, reply) in unclear.into_iter().zip(&replies) {
-            tries.learn(wire::encode(test), tries::fault(test, reply));
-        }
-        Ok(())
+        Ok(unclear == 0)
     }
 }

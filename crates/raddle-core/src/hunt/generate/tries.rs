@@ -6,6 +6,7 @@
 use crate::hunt::protocol::{CallResult, Execution, Executor, ExecutorError, Run, RunReply};
 use crate::hunt::test::Test;
 use crate::hunt::wire;
+use crate::outcome::Kind;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -16,10 +17,26 @@ const MEMORY: usize = 50_000;
 /// What the first call that is no use did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
-    /// It panicked, crashed, or was skipped.
+    /// It panicked or was skipped.
     Failed,
+    /// It ended the process.
+    Crashed,
+    /// It kept the processor to itself until it was given up.
+    Hung,
     /// It did not come back.
     Blocked,
+}
+
+impl Fault {
+    /// How much it counts against the call, by what it costs.
+    pub fn weight(self) -> u64 {
+        match self {
+            Fault::Failed => 1,
+            Fault::Crashed => 5,
+            Fault::Hung => 25,
+            Fault::Blocked => 0,
+        }
+    }
 }
 
 /// What is known of sequences, by their text.
@@ -65,6 +82,11 @@ impl Tries {
     /// From now on nothing is run.
     pub fn rehearse(&mut self) {
         self.rehearsal = Some(Vec::new());
+    }
+
+    /// The rehearsal is over.
+    pub fn perform(&mut self) {
+        self.rehearsal = None;
     }
 
     /// What was asked in the rehearsal since this was called last.
@@ -122,7 +144,10 @@ fn step_fault(execution: &Execution, thread: u32, step: u32) -> Option<Fault> {
     calls().find_map(|c| match &c.result {
         CallResult::Value(_) | CallResult::Opaque if c.end.is_some() => None,
         CallResult::Panic { .. } | CallResult::Skipped => Some(Fault::Failed),
-        _ if execution.failed() == Some(crate::Kind::Crash) => Some(Fault::Failed),
-        _ => Some(Fault::Blocked),
+        _ => Some(match execution.failed() {
+            Some(Kind::Crash | Kind::UseAfterFree) => Fault::Crashed,
+            Some(Kind::Timeout) => Fault::Hung,
+            _ => Fault::Blocked,
+        }),
     })
 }
