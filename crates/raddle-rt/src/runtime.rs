@@ -33,7 +33,7 @@ pub const PATIENCE: u64 = 2_000;
 /// as spinning.
 const FUTILE: u32 = 200;
 /// So many steps it counts as, each time: the reads in between were none.
-const FUTILE_STEPS: u64 = 20;
+const FUTILE_STEPS: u64 = 100;
 /// Raw events of a spinning thread, after the end of the schedule being repeated, that make a livelock.
 const FUTILE_EVENTS: u64 = 1_000_000;
 /// Futile rounds of the same reads after which a thread counts as spinning.

@@ -1,7 +1,7 @@
 //! An order of steps, given by places in the source.
 
 use super::{Choice, Finished, Strategy, View};
-use crate::event::{Event, SiteId, ThreadId};
+use crate::event::{Event, Op, SiteId, ThreadId};
 use crate::trace::{Site, Trace};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -77,7 +77,7 @@ pub fn turns(trace: &Trace, sites: &[Site]) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
     // How often the thread of the last turn has been at each place in it.
     let mut seen: BTreeMap<(String, u32, u32), u32> = BTreeMap::new();
-    for event in trace.events.iter().filter(|e| e.thread.0 > 0) {
+    for event in trace.events.iter().filter(|e| e.thread.0 > 0 && is_step(e)) {
         let Some(site) = sites.get(event.site.0 as usize).filter(|s| s.line > 0) else { continue };
         let (thread, file) = (event.thread, short(&site.file));
         if turns.last().is_none_or(|t| t.thread != thread) {
@@ -91,6 +91,11 @@ pub fn turns(trace: &Trace, sites: &[Site]) -> Vec<Turn> {
         }
     }
     turns
+}
+
+/// Whether an event is something that a thread does at a place, not its beginning or end.
+fn is_step(event: &Event) -> bool {
+    !matches!(event.op, Op::Start | Op::Exit | Op::Enter(_) | Op::Leave(_))
 }
 
 /// The last two parts of a path: the rest depends on where the crate lies.
@@ -136,6 +141,7 @@ impl Strategy for Order {
         let ends = |at: usize| self.sites.get(&event.site).is_some_and(|turns| turns.contains(&at));
         if let Some(turn) = self.turns.get(self.at)
             && turn.thread == event.thread
+            && is_step(event)
             && ends(self.at)
         {
             self.done += 1;

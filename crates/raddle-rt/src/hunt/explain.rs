@@ -57,11 +57,13 @@ impl Explain {
     }
 }
 
-/// Takes the execution that has just ended; `false` if it needs no explanation.
+/// Takes the execution that has just ended; `false` if it needs no explanation, because it is a sequential order.
 pub fn doubt(store: &mut Store, hunt: &mut Hunt, index: u64, left_bytes: u64) -> bool {
     let intervals = hunt.record.calls.intervals();
-    let order = if intervals.overlap() { intervals.first() } else { return false };
-    let Some(order) = order else { return false };
+    if !intervals.overlap() {
+        return false;
+    }
+    let order = intervals.first().unwrap_or_default();
     hunt.explain.doubt = Some(Doubt {
         index,
         calls: std::mem::take(&mut hunt.record.calls),

@@ -115,12 +115,13 @@ fn execute(store: &Store, hunt: &mut Hunt, calm: bool) -> u64 {
     let r = rt();
     r.mode = if store.replay.is_some() { Mode::Replay } else { Mode::Search };
     runtime::set_calm(calm);
-    // Nobody in this process looks at it while it is set: it is for the zygote, should the process end.
-    // SAFETY: a live field.
-    unsafe { (&raw mut hunt.executing).write_volatile(true) };
+    hunt.executing = true;
+    // The execution reaches all of this through `hunt()`, and the zygote reads it should this process end: nothing
+    // that is written here may be left out because nobody in this function reads it.
+    std::hint::black_box(&mut *hunt);
     r.execute(root, 0);
-    // SAFETY: as above.
-    unsafe { (&raw mut hunt.executing).write_volatile(false) };
+    std::hint::black_box(&mut *hunt);
+    hunt.executing = false;
     runtime::set_calm(false);
     malloc::heap().bytes as u64
 }
