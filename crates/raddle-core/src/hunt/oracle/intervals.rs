@@ -5,18 +5,21 @@
 //! depth first; at each place the call that ended first comes first, for a call mostly takes effect shortly
 //! before it ends.
 
+/// When a call began and ended.
+type Interval = (u32, Option<u32>);
+
 /// The calls of the suffixes of an execution.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Intervals {
     /// By thread, ascending; the calls of each in order, with their beginnings and ends.
-    threads: Vec<(u32, Vec<(u32, Option<u32>)>)>,
+    threads: Vec<(u32, Vec<Interval>)>,
 }
 
 impl Intervals {
     /// Of calls given by thread, beginning and end, the calls of each thread in order. Thread 0 has none: what it
     /// calls, nothing runs beside.
     pub fn new(calls: impl IntoIterator<Item = (u32, u32, Option<u32>)>) -> Self {
-        let mut threads: Vec<(u32, Vec<(u32, Option<u32>)>)> = Vec::new();
+        let mut threads: Vec<(u32, Vec<Interval>)> = Vec::new();
         for (thread, start, end) in calls.into_iter().filter(|c| c.0 > 0) {
             match threads.iter_mut().find(|(t, _)| *t == thread) {
                 Some((_, calls)) => calls.push((start, end)),
@@ -29,7 +32,7 @@ impl Intervals {
 
     /// Whether a call began before another one had ended.
     pub fn overlap(&self) -> bool {
-        let mut all: Vec<(u32, Option<u32>)> = self.threads.iter().flat_map(|(_, c)| c).copied().collect();
+        let mut all: Vec<Interval> = self.threads.iter().flat_map(|(_, c)| c).copied().collect();
         all.sort_unstable();
         all.windows(2).any(|w| w[0].1.is_none_or(|end| end > w[1].0))
     }
