@@ -27,6 +27,8 @@ enum Table {
     Matcher(tables::matcher::Args),
     /// The 45 programs of the HARS paper under every strategy
     Hars45(tables::hars45::Args),
+    /// How fast hunts are, and where their time goes
+    Hunt(tables::hunt::Args),
     /// Executions per second beside shuttle and loom, and what the hooks cost
     Peers(tables::peers::Args),
     /// Static accesses beside those seen at run time
@@ -49,6 +51,7 @@ fn main() -> anyhow::Result<()> {
         Table::Conformance(args) => tables::conformance::run(&args),
         Table::Matcher(args) => tables::matcher::run(&args),
         Table::Hars45(args) => tables::hars45::run(&args),
+        Table::Hunt(args) => tables::hunt::run(&args),
         Table::Peers(args) => tables::peers::run(&args),
         Table::Static(args) => tables::statics::run(&args),
     }

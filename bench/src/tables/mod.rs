@@ -3,6 +3,7 @@
 pub mod classes22;
 pub mod conformance;
 pub mod hars45;
+pub mod hunt;
 pub mod matcher;
 pub mod peers;
 pub mod statics;

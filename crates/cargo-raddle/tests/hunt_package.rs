@@ -32,6 +32,37 @@ fn a_package_is_hunted_from_its_source_to_the_verdict() {
 }
 
 #[test]
+fn memory_that_is_lost_in_a_race_is_a_leak_and_waiting_for_nothing_a_livelock() {
+    let kind = |ty: &str| {
+        let ran = hunt("hunt-me", &["--type", ty, "--schedules", "1000", "--format", "json"]);
+        assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+        ran.named("finding")[0].clone()
+    };
+    let leak = kind("Late");
+    assert_eq!(leak["kind"], "leak");
+    assert!(leak["message"].as_str().unwrap().starts_with("100 bytes are never freed"), "{leak}");
+    assert_eq!(kind("Turnstile")["kind"], "livelock");
+}
+
+#[test]
+fn the_test_that_is_printed_fails_in_the_same_way_where_it_is_pasted() {
+    let ran = hunt("hunt-me", &["--type", "Tally", "--schedules", "2000", "--format", "json"]);
+    let found = &ran.named("finding")[0];
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("pasted.rs");
+    std::fs::write(&file, found["source"].as_str().unwrap()).unwrap();
+    let mut command = raddle();
+    command.args(["test", "--offline", "--format", "json", "--out"]).arg(dir.path().join("out"));
+    command.arg("--manifest-path").arg(testdata("pasted")).env("RADDLE_PASTED", &file);
+    let pasted = support::ran(command.output().unwrap());
+    assert_eq!(pasted.code, 1, "{}\n{}{}", found["source"], pasted.stdout, pasted.stderr);
+    let again = &pasted.named("finding")[0];
+    assert_eq!(again["kind"], "panic");
+    let executions = pasted.named("test")[0]["stats"]["executions"].as_u64().unwrap();
+    assert!(executions <= 5, "the order is followed, not searched for: {executions} executions");
+}
+
+#[test]
 fn what_cannot_be_hunted_is_refused_with_the_reason() {
     let refused = |package: &str, args: &[&str]| {
         let ran = hunt(package, args);

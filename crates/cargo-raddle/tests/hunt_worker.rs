@@ -97,13 +97,67 @@ fn a_deadlock_names_who_waits_for_whom_and_its_schedule_repeats_it() {
 fn code_that_never_comes_back_is_given_up() {
     let mut worker = Worker::start();
     let hang = Run { stop_at_failure: true, ..with_add(HANG) };
-    // Once it has been seen that threads share what it reads, waiting for it is visible.
+    // First nobody is known to write what it waits for, then somebody is.
     let both = run(&[&[PASS], &[OPEN]], "random", 10);
     let spin = run(&[&[PASS], &[GET]], "random", 1);
-    let [hang, both, spin] = <[_; 3]>::try_from(worker.ask(vec![hang, both, spin])).unwrap();
+    let [hang, first, both, spin] =
+        <[_; 4]>::try_from(worker.ask(vec![hang, spin.clone(), both, spin.clone()])).unwrap();
     assert_eq!(failures(&hang.distinct), [Kind::Timeout]);
+    assert_eq!(failures(&first.distinct), [Kind::Livelock]);
     assert_eq!(failures(&both.distinct), []);
-    assert_eq!(failures(&spin.distinct), [Kind::Livelock]);
+    let [livelock] = &spin.distinct[..] else { panic!("{spin:?}") };
+    assert_eq!(livelock.failed(), Some(Kind::Livelock));
+    let schedule = first.distinct[0].schedule.clone();
+    let again = worker.one(Run { replay: Some(schedule), fresh: Fresh::Once, ..spin_once() });
+    assert_eq!(failures(&again.distinct), [Kind::Livelock], "{:?}", again.diverged);
+}
+
+fn spin_once() -> Run {
+    run(&[&[PASS], &[GET]], "random", 1)
+}
+
+#[test]
+fn what_a_sequential_order_explains_is_not_sent() {
+    let mut worker = Worker::start();
+    let adds = Run { explain: true, test: test(&[&[ADD], &[ADD]], &[GET]), ..run(&[], "random", 200) };
+    let reply = worker.one(adds);
+    let [lost] = &reply.distinct[..] else { panic!("{:?}", reply.distinct) };
+    let one = value("1");
+    assert_eq!((result(lost, 1, 0), result(lost, 2, 0), result(lost, 0, 1)), (&one, &one, &one));
+    // Two orders, and two overlaps with the results of these.
+    assert_eq!((reply.executions, reply.explained, reply.serial), (200, 4, 2));
+    assert!(!lost.explained);
+    let again =
+        worker.one(Run { replay: Some(lost.schedule.clone()), ..run(&[&[ADD], &[ADD]], "random", 1) });
+    assert_eq!(again.distinct[0].calls[..3], lost.calls[..3], "{:?}", again.diverged);
+}
+
+#[test]
+fn a_sequential_order_that_ends_the_process_explains_nothing_and_the_run_goes_on() {
+    let mut worker = Worker::start();
+    let reply = worker.one(Run { explain: true, ..with_add(EXIT) });
+    assert_eq!(reply.executions, 40);
+    assert!(reply.distinct.iter().any(|e| e.failed() == Some(Kind::Crash)));
+    let plain = worker.one(with_add(EXIT));
+    let sound = plain.distinct.iter().filter(|e| e.failure.is_none()).count() as u64;
+    let unexplained = reply.distinct.iter().filter(|e| e.failure.is_none()).count() as u64;
+    assert_eq!(reply.explained + unexplained, sound);
+}
+
+#[test]
+fn calls_that_all_return_are_told_in_a_word_and_others_in_full() {
+    let mut worker = Worker::start();
+    let alone = |suffixes: &[&[u32]], expects| Run { expects, ..run(suffixes, "serial", 1) };
+    let fine = worker.one(alone(&[&[ADD, GET], &[ADD]], 4));
+    assert!(fine.clean && fine.distinct.is_empty());
+    let skipped = worker.one(alone(&[&[ADD, GET], &[ADD]], 5));
+    assert!(!skipped.clean && skipped.distinct.len() == 1);
+    let panics = worker.one(alone(&[&[ADD], &[PANIC]], 3));
+    assert!(!panics.clean && matches!(result(&panics.distinct[0], 2, 0), CallResult::Panic { .. }));
+    let exits = worker.one(alone(&[&[ADD], &[EXIT]], 3));
+    assert_eq!((exits.clean, failures(&exits.distinct)), (false, vec![Kind::Crash]));
+    let waits = worker.one(alone(&[&[PASS], &[OPEN]], 3));
+    assert!(waits.clean, "a thread that spins in its call gives way: {:?}", waits.distinct);
 }
 
 #[test]

@@ -416,6 +416,7 @@ impl Runtime {
         self.frees += 1;
         self.replay_at = 0;
         self.overtime = 0;
+        self.futile = 0;
         self.root = 0;
         self.root_ended_at = None;
         self.current = 0;

@@ -215,6 +215,9 @@ pub struct Fiber {
     pub spin: Vec<SpinRead>,
     /// Yields since its last visible write.
     pub yields: u32,
+    /// How often it was made to yield since the last decision: if it is not busy, it waits for memory that nobody is
+    /// known to write.
+    pub urged: u32,
     /// How often in a row those reads saw nothing new.
     pub spin_count: u32,
     /// Fork-join clock: how much of each other thread happened before for certain.
@@ -225,6 +228,8 @@ pub struct Fiber {
     pub panics: Vec<Panic>,
     /// Its last atomic access in the shadow memory: address, `frees` at that moment, site, locks, size, writes.
     pub remembered: (usize, u64, raddle_core::SiteId, u32, u32, bool),
+    /// It is inside of a call that a hunt's harness has announced.
+    pub calling: bool,
     /// A plain store whose value is to be filled in: trace index, address, size.
     pub store: Option<(usize, usize, u8)>,
 }

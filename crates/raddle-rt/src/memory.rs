@@ -64,8 +64,10 @@ pub struct Heap {
     serial: u32,
     first_serial: u32,
     live: i64,
-    /// Bytes in use.
+    /// Bytes in use that the execution in progress has asked for.
     pub bytes: usize,
+    /// Bytes in use, whichever execution of the process has asked for them.
+    pub held: usize,
     /// The most of them so far.
     pub peak: usize,
 }
@@ -115,6 +117,7 @@ impl Heap {
             first_serial: 0,
             live: 0,
             bytes: 0,
+            held: 0,
             peak: 0,
         }
     }
@@ -207,6 +210,7 @@ impl Heap {
         self.serial += 1;
         self.live += 1;
         self.bytes += size;
+        self.held += size;
         let block = Block { serial: self.serial, place, size };
         *self.block_mut(addr).1 = block;
         addr as *mut c_void
@@ -242,6 +246,7 @@ impl Heap {
             return None;
         }
         self.block_mut(addr).1.serial = 0;
+        self.held -= b.size;
         let i = (addr - BASE) / CHUNK;
         let c = &self.chunks[i];
         if c.generation != generation {

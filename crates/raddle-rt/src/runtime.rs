@@ -13,20 +13,29 @@ use crate::clock::Clock;
 use crate::fiber::{Fiber, Gate, HeldLock, State, Test, Wait, WaitKind, Woken};
 use crate::heap;
 use crate::hooks::{self, RECENT, TOUCHES};
+use crate::image::Image;
 use crate::lockset::Locksets;
 use crate::memory;
 use crate::names::{NameKey, Vars};
 use crate::shadow::{Shadow, Touch};
+use crate::sites::Sites;
 use crate::standing::{Standing, ThreadSet};
 use crate::store::Store;
 use crate::sync::pthread::Models;
 use crate::{stack, tls};
-use raddle_core::strategy::{Choice, View};
+use raddle_core::strategy::{Choice, Strategy, View};
 use raddle_core::{Access, Event, LockMode, Op, SiteId, ThreadId, Trace, Transfer, VarId};
 
 /// Raw events without a dispatch after which a thread is made to yield: it may be spinning on memory that
 /// is not known to be shared yet.
 pub const PATIENCE: u64 = 2_000;
+/// Reads of the same unchanged memory, while nothing is written, after which a thread that was made to yield counts
+/// as spinning.
+const FUTILE: u32 = 200;
+/// So many steps it counts as, each time: the reads in between were none.
+const FUTILE_STEPS: u64 = 100;
+/// Raw events of a spinning thread, after the end of the schedule being repeated, that make a livelock.
+const FUTILE_EVENTS: u64 = 1_000_000;
 /// Futile rounds of the same reads after which a thread counts as spinning.
 const SPIN_ROUNDS: u32 = 3;
 /// Yields in a row that need not let anybody else run.
@@ -97,6 +106,8 @@ pub struct Runtime {
     pub harness_goes_on: bool,
     /// Events since the end of the schedule being replayed.
     pub overtime: u64,
+    /// Raw events of spinning threads since then.
+    pub futile: u64,
     /// The next dispatch is not a step.
     pub uncounted: bool,
     /// Position in the schedule being replayed.
@@ -150,6 +161,8 @@ static mut ME: *mut Fiber = std::ptr::null_mut();
 static mut ALONE: bool = true;
 /// Accesses of a thread to its own stack are looked at, too.
 static mut STACKS_WATCHED: bool = false;
+/// The execution is a calm one.
+static mut CALM: bool = false;
 
 /// The running thread.
 #[inline(always)]
@@ -170,6 +183,21 @@ pub fn alone() -> bool {
 pub fn stacks_watched() -> bool {
     // SAFETY: one controlled thread.
     unsafe { STACKS_WATCHED }
+}
+
+/// Whether the execution is a calm one: calls follow each other, and only the results of calls matter. A thread
+/// inside of a call goes on as long as it can, without asking; plain accesses are not looked at, nothing is learned, and
+/// the trace has calls only.
+#[inline(always)]
+pub fn calm() -> bool {
+    // SAFETY: one controlled thread.
+    unsafe { CALM }
+}
+
+/// Makes the next execution a calm one, or not.
+pub fn set_calm(on: bool) {
+    // SAFETY: one controlled thread.
+    unsafe { CALM = on };
 }
 
 /// Switches the watching of stacks.
@@ -274,6 +302,7 @@ impl Runtime {
             root_ended_at: None,
             harness_goes_on: false,
             overtime: 0,
+            futile: 0,
             uncounted: false,
             replay_at: 0,
             clock: Clock::new(),
@@ -323,6 +352,17 @@ impl Runtime {
         watch_stacks(self.store.stacks_shared || self.store.job.every_access);
     }
 
+    /// Once all others have ended, what the running thread does comes after all that they did. A replay is looked at
+    /// to its end.
+    pub fn note_end_of_company(&mut self) {
+        let me = self.current;
+        let mut fibers = self.fibers.iter().enumerate();
+        if self.mode == Mode::Search && fibers.all(|(i, f)| i == me || f.state == State::Exited) {
+            // SAFETY: one controlled thread.
+            unsafe { ALONE = true };
+        }
+    }
+
     /// Begins a raw event of the running thread.
     #[inline(always)]
     pub fn tick(&mut self) {
@@ -333,7 +373,9 @@ impl Runtime {
     /// led there is in the trace, and the rest may be endless.
     #[inline(always)]
     pub fn record(&mut self, event: Event) {
-        if self.mode == Mode::Replay && self.in_overtime() {
+        if self.mode == Mode::Replay && self.in_overtime()
+            || calm() && !matches!(event.op, Op::Enter(_) | Op::Leave(_))
+        {
             return;
         }
         self.store.trace.events.push(event);
@@ -354,6 +396,7 @@ impl Runtime {
         if self.mode == Mode::Search
             && let Some(event) = store.trace.events.last()
         {
+            introduce(&mut store.strategy, &store.sites, &mut store.image, event.site);
             heap::persistent(|| store.strategy.happened(event));
         }
     }
@@ -406,9 +449,12 @@ impl Runtime {
 
     /// The running thread has taken a lock.
     pub fn acquired(&mut self, addr: usize, mode: LockMode, site: SiteId) {
-        let var = self.var(addr);
         let me = self.current;
         self.fibers[me].held.push(HeldLock { addr, mode, site });
+        if calm() {
+            return;
+        }
+        let var = self.var(addr);
         self.note_lockset(me);
         let e = self.event(site, Op::Acquire { lock: var, mode });
         self.record(e);
@@ -423,7 +469,12 @@ impl Runtime {
             let held = &mut self.fibers[i].held;
             let last = held.iter().rposition(|h| h.addr == addr).expect("just found");
             held.remove(last);
-            self.note_lockset(i);
+            if !calm() {
+                self.note_lockset(i);
+            }
+        }
+        if calm() {
+            return;
         }
         let var = self.var(addr);
         let e = self.event(site, Op::Release { lock: var, mode });
@@ -646,6 +697,10 @@ impl Runtime {
                 _ => f.pending,
             });
         }
+        for event in &self.enabled {
+            let store = &mut *self.store;
+            introduce(&mut store.strategy, &store.sites, &mut store.image, event.site);
+        }
         let view = View {
             enabled: &self.enabled,
             last: ThreadId(self.current as u32),
@@ -778,6 +833,14 @@ impl Runtime {
     }
 }
 
+/// Tells a strategy that wants to know where a site is.
+#[inline(always)]
+fn introduce(strategy: &mut Box<dyn Strategy>, sites: &Sites, image: &mut Image, site: SiteId) {
+    if strategy.wants_place(site) {
+        heap::persistent(|| strategy.place(site, &image.frames(&sites.get(site).chain)));
+    }
+}
+
 /// Sees to it that the right thread runs; returns when it is the caller's turn.
 pub fn dispatch() {
     let r = rt();
@@ -803,6 +866,7 @@ pub fn dispatch() {
 fn me_again(r: &mut Runtime) {
     let f = me();
     f.renew_patience(r.mode);
+    f.urged = 0;
     f.state = State::Unsettled;
     r.standing.note(r.current, &State::Unsettled, f.system);
 }
@@ -852,6 +916,9 @@ pub fn enter_from_host() {
 pub fn step(event: Event, state: State) {
     let r = rt();
     r.visible += !matches!(event.op, Op::Join(_)) as u64;
+    if calm() && goes_on(r, &event, &state) {
+        return;
+    }
     let f = me();
     f.pending = event;
     f.state = state;
@@ -860,6 +927,26 @@ pub fn step(event: Event, state: State) {
     if let State::Lock(gate) = state {
         pass(gate);
     }
+}
+
+/// Whether a thread in a calm execution need not ask; if so, its step is counted.
+fn goes_on(r: &mut Runtime, event: &Event, state: &State) -> bool {
+    let can = match state {
+        State::Ready => !matches!(event.op, Op::Enter(_) | Op::Yield | Op::Sleep | Op::Wait { .. }),
+        State::Lock(gate) => r.open(*gate),
+        _ => false,
+    };
+    let f = me();
+    if !can || !f.calling {
+        return false;
+    }
+    r.steps += 1;
+    r.store.heartbeat += 1;
+    if r.steps > r.store.job.max_steps {
+        crate::failure::out_of_steps();
+    }
+    f.renew_patience(r.mode);
+    true
 }
 
 /// The running thread has got to a gate.
@@ -969,17 +1056,41 @@ pub fn patience(site: SiteId) {
 #[cold]
 fn impatient(site: SiteId) {
     let r = rt();
+    let spinning = me().spin_count >= FUTILE;
     if r.mode == Mode::Replay {
         if r.due() {
             let e = r.event(site, Op::Yield);
             step(e, State::Ready);
+        } else if spinning && r.replay_at >= r.store.replay.as_ref().map_or(0, |s| s.transfers.len()) {
+            r.futile += 1;
+            if r.futile > FUTILE_EVENTS {
+                crate::failure::out_of_steps();
+            }
         }
     } else if !alone() {
-        // It may just as well be busy with its own affairs, so this does not count as a step.
-        let steps = r.steps;
+        let (steps, urged) = (r.steps, me().urged);
         let e = r.event(site, Op::Yield);
-        r.uncounted = true;
-        step(e, State::Yielded(steps));
+        if spinning && urged > 0 {
+            r.steps += FUTILE_STEPS;
+            me().spin_count = 0;
+            step(e, State::Spinning);
+        } else {
+            // It may just as well be busy with its own affairs, so this does not count as a step.
+            r.uncounted = true;
+            step(e, State::Yielded(steps));
+        }
+        // From now on it is seen whether it reads the same again and again.
+        me().urged = urged + 1;
+    }
+}
+
+/// A thread that was made to yield has read or written memory that nobody else is known to touch.
+#[cold]
+pub fn urged(site: SiteId, addr: usize, size: u8, write: bool) {
+    if write {
+        progressed();
+    } else {
+        saw(site, addr, size, load(addr, size));
     }
 }
 
@@ -993,6 +1104,9 @@ pub fn after(site: SiteId) {
     }
     let f = me();
     f.anchor = site;
+    if calm() {
+        return;
+    }
     if r.mode == Mode::Replay || r.store.sites.get(site).hides {
         may_stop_after(site);
     }

@@ -46,6 +46,8 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
         early_timeouts: 0,
         panics: Vec::new(),
         remembered: (0, 0, SiteId(0), 0, 0, false),
+        calling: false,
+        urged: 0,
         store: None,
     }
 }

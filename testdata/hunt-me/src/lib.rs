@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
 /// Counts, and loses what is counted at the same time.
 #[derive(Debug, Default)]
@@ -82,5 +82,64 @@ impl Unmade {
     /// Counts one more.
     pub fn count(&self) -> usize {
         self.count.fetch_add(1, SeqCst)
+    }
+}
+
+/// Makes what it keeps when it is first asked for, and loses what two threads make at the same time.
+#[derive(Debug, Default)]
+pub struct Late {
+    made: AtomicBool,
+    kept: Mutex<Option<Box<[u8; 100]>>>,
+}
+
+impl Late {
+    /// Nothing made yet.
+    pub fn new() -> Self {
+        Late::default()
+    }
+
+    /// The size of what it keeps.
+    pub fn size(&self) -> usize {
+        if !self.made.load(SeqCst) {
+            let before = self.kept.lock().unwrap().replace(Box::new([0; 100]));
+            // There was nothing, or so it believes.
+            std::mem::forget(before);
+            self.made.store(true, SeqCst);
+        }
+        self.kept.lock().unwrap().as_ref().map_or(0, |kept| kept.len())
+    }
+
+    /// Whether there is anything.
+    pub fn is_made(&self) -> bool {
+        self.made.load(SeqCst)
+    }
+}
+
+/// Whoever finds somebody inside waits for a sign that nobody gives.
+#[derive(Debug, Default)]
+pub struct Turnstile {
+    inside: AtomicUsize,
+    sign: AtomicBool,
+}
+
+impl Turnstile {
+    /// Nobody inside.
+    pub fn new() -> Self {
+        Turnstile::default()
+    }
+
+    /// Goes through.
+    pub fn pass(&self) {
+        if self.inside.fetch_add(1, SeqCst) > 0 {
+            while !self.sign.load(SeqCst) {
+                std::hint::spin_loop();
+            }
+        }
+        self.inside.fetch_sub(1, SeqCst);
+    }
+
+    /// How many are inside.
+    pub fn inside(&self) -> usize {
+        self.inside.load(SeqCst)
     }
 }

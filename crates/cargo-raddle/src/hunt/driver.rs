@@ -1,5 +1,6 @@
 //! The hunt for one type: make tests, run them, judge what came, and prove what was found.
 
+use super::clock::Reading;
 use super::confirm::{self, Confirmed};
 use super::executor::{Launch, Totals, Workers};
 use super::hunted::{End, Hunted, Progress, Settings, Stages, Unconfirmed};
@@ -118,6 +119,7 @@ impl Lab<'_> {
     /// Hunts a type.
     pub fn hunt(&self, subject: &Subject, progress: &dyn Fn(&Progress)) -> Result<Hunted> {
         let began = Instant::now();
+        let clock = Reading::now(&Totals::default());
         let job = self.job(subject);
         let patient = Job { hang_ms: job.hang_ms * CONFIRMING, ..job.clone() };
         let until = self.settings.budget.map(|b| began + b);
@@ -147,6 +149,7 @@ impl Lab<'_> {
                 totals: Totals::default(),
                 oracle: OracleCost::default(),
                 stages: Stages::default(),
+                processor: Duration::ZERO,
                 elapsed: Duration::ZERO,
                 end: End::Exhausted,
             },
@@ -162,6 +165,8 @@ impl Lab<'_> {
         done.end = end;
         done.coverage = generator.coverage().clone();
         done.elapsed = began.elapsed();
+        done.processor =
+            clock.spent(&hunt.search.totals) + Duration::from_micros(hunt.proof.totals.spent.all);
         done.symbols = std::mem::take(&mut hunt.search.numbers.symbols);
         done.totals = std::mem::take(&mut hunt.search.totals);
         done.oracle = hunt.oracle.cost;
@@ -214,13 +219,16 @@ impl Hunt<'_> {
                 return Ok(Ok(End::Exhausted));
             }
             let (plans, runs) = self.limit(plans, &mut left);
-            let began = Instant::now();
+            let clock = Reading::now(&self.search.totals);
             let replies = executed!(self.search.run(runs));
-            self.done.stages.execute += began.elapsed();
+            clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.execute);
             let mut replies = replies.into_iter();
             for plan in &plans {
                 let replies: Vec<RunReply> = replies.by_ref().take(plan.runs.len()).collect();
+                let clock = Reading::now(&self.search.totals);
                 generator.feedback(plan, &replies);
+                self.count(&replies);
+                clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.cover);
                 executed!(self.take(plan, &replies)?);
                 if self.enough() {
                     return Ok(Ok(End::Findings));
@@ -246,14 +254,14 @@ impl Hunt<'_> {
 
     /// The next tests.
     fn make(&mut self, generator: &mut dyn Generator) -> std::result::Result<Vec<Plan>, ExecutorError> {
-        let began = Instant::now();
+        let clock = Reading::now(&self.search.totals);
         let mut plans = vec![];
-        while plans.len() < BATCH
-            && let Some(plan) = generator.next(&mut self.search)?
-        {
+        while plans.len() < BATCH {
+            generator.prepare(BATCH - plans.len(), &mut self.search)?;
+            let Some(plan) = generator.next(&mut self.search)? else { break };
             plans.push(plan);
         }
-        self.done.stages.generate += began.elapsed();
+        clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.generate);
         Ok(plans)
     }
 
@@ -276,6 +284,7 @@ impl Hunt<'_> {
                 all.push(Run {
                     stop_at_failure: false,
                     patterns: self.lab.follows(),
+                    explain: true,
                     ..Run::new(test.clone(), strategy.as_str(), seed, *executions)
                 });
             }
@@ -284,8 +293,8 @@ impl Hunt<'_> {
         (kept, all)
     }
 
-    /// What came of a plan.
-    fn take(&mut self, plan: &Plan, replies: &[RunReply]) -> Ran<()> {
+    /// Counts what was done for a plan.
+    fn count(&mut self, replies: &[RunReply]) {
         let done = &mut self.done;
         done.progress.tests += 1;
         for reply in replies {
@@ -300,7 +309,11 @@ impl Hunt<'_> {
                 done.lost.1.get_or_insert_with(|| why.clone());
             }
         }
-        let began = Instant::now();
+    }
+
+    /// Judges what came of a plan.
+    fn take(&mut self, plan: &Plan, replies: &[RunReply]) -> Ran<()> {
+        let clock = Reading::now(&self.search.totals);
         let violations = judge::violations(
             &mut self.oracle,
             &mut self.search,
@@ -308,7 +321,7 @@ impl Hunt<'_> {
             self.lab.settings.seed,
             replies,
         );
-        self.done.stages.judge += began.elapsed();
+        clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.judge);
         for found in executed!(violations) {
             executed!(self.prove(plan, found)?);
             if self.enough() {
@@ -327,9 +340,11 @@ impl Hunt<'_> {
         }
         *attempts += 1;
         let (kind, message) = (found.verdict.kind, found.verdict.summary.clone());
-        let began = Instant::now();
+        let clock = Reading::now(&self.proof.totals);
+        self.oracle.thorough = true;
         let proved = self.proved(plan, found);
-        self.done.stages.prove += began.elapsed();
+        self.oracle.thorough = false;
+        self.done.stages.prove += clock.spent(&self.proof.totals);
         match executed!(proved) {
             Ok(confirmed) => {
                 self.causes.insert(cause, ATTEMPTS);

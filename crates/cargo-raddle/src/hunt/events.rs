@@ -127,17 +127,19 @@ pub struct Stats {
     pub outdated: usize,
     /// Workers that died.
     pub deaths: u64,
-    /// Time for making tests.
+    /// Processor time for making tests, of the command and its workers; the next four likewise.
     pub generate_ms: u128,
-    /// Time for running them.
+    /// For running them.
     pub execute_ms: u128,
-    /// Time for judging.
+    /// For counting what they covered.
+    pub cover_ms: u128,
+    /// For judging.
     pub judge_ms: u128,
-    /// Time for confirming and minimising.
+    /// For confirming and minimising.
     pub prove_ms: u128,
-    /// Time that workers spent in executions of any kind.
-    pub busy_ms: u128,
-    /// All of it.
+    /// For everything.
+    pub processor_ms: u128,
+    /// Time that passed.
     pub elapsed_ms: u128,
 }
 
@@ -236,9 +238,10 @@ impl Stats {
             deaths: hunted.totals.deaths,
             generate_ms: hunted.stages.generate.as_millis(),
             execute_ms: hunted.stages.execute.as_millis(),
+            cover_ms: hunted.stages.cover.as_millis(),
             judge_ms: hunted.stages.judge.as_millis(),
             prove_ms: hunted.stages.prove.as_millis(),
-            busy_ms: hunted.totals.busy.as_millis(),
+            processor_ms: hunted.processor.as_millis(),
             elapsed_ms: hunted.elapsed.as_millis(),
         }
     }

@@ -5,17 +5,17 @@
 //! not answer are sent again one by one, and a run that ends another worker too is given up.
 
 use super::numbers::Numbers;
+use super::replies::{Heard, Replies};
 use super::sandbox::Confinement;
 use crate::interrupt::{self, Group};
-use crate::worker::{Log, describe, listen};
-use raddle_core::hunt::protocol::{ExecutorError, Reply, Request};
+use crate::worker::{Log, describe};
+use raddle_core::hunt::protocol::{ExecutorError, Reply, Request, Spent};
 use raddle_core::hunt::{Executor, Run, RunReply};
 use raddle_core::protocol::{JOB_VAR, Job};
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// How often a waiting command looks at the clock.
@@ -45,10 +45,8 @@ pub struct Totals {
     pub steps: u64,
     /// Runs answered.
     pub runs: u64,
-    /// Time that the command waited for the worker.
-    pub waited: Duration,
-    /// Time that the worker says it spent in executions.
-    pub busy: Duration,
+    /// Where the workers' processor time went.
+    pub spent: Spent,
     /// Workers that died.
     pub deaths: u64,
     /// Calls that the runtime does not control.
@@ -60,7 +58,7 @@ pub struct Totals {
 struct Worker {
     child: Child,
     requests: ChildStdin,
-    replies: Receiver<String>,
+    replies: Replies,
     log: Log,
     group: Group,
 }
@@ -147,7 +145,7 @@ impl Workers {
         drop(command);
         let group = Group::of(&child);
         let requests = child.stdin.take().expect("it is piped");
-        let replies = listen(child.stdout.take().expect("it is piped"));
+        let replies = Replies::new(child.stdout.take().expect("it is piped"));
         self.worker = Some(Worker { child, requests, replies, log: Log::keep(printed), group });
         Ok(())
     }
@@ -169,13 +167,12 @@ impl Workers {
         let mut line = serde_json::to_vec(&request).expect("a request is plain data");
         line.push(b'\n');
         let sent = worker.requests.write_all(&line).and_then(|()| worker.requests.flush());
-        let began = Instant::now();
         let reply = loop {
             if sent.is_err() {
                 break None;
             }
-            match worker.replies.recv_timeout(POLL) {
-                Ok(line) => match serde_json::from_str::<Reply>(&line) {
+            match worker.replies.next(POLL) {
+                Heard::Line(line) => match serde_json::from_slice::<Reply>(&line) {
                     Ok(reply) if reply.id == self.next_id => break Some(reply),
                     // The rest of an earlier request that was given up.
                     Ok(_) => {}
@@ -183,8 +180,8 @@ impl Workers {
                         return Err(ExecutorError::Broken(format!("the worker broke the protocol: {error}")));
                     }
                 },
-                Err(RecvTimeoutError::Disconnected) => break None,
-                Err(RecvTimeoutError::Timeout) => {}
+                Heard::End => break None,
+                Heard::Nothing => {}
             }
             let late = self.deadline.is_some_and(|at| Instant::now() >= at);
             if interrupt::interrupted() || late {
@@ -192,7 +189,6 @@ impl Workers {
                 return Ok(Err(Lost::Over));
             }
         };
-        self.totals.waited += began.elapsed();
         match reply {
             Some(mut reply) => {
                 self.stillborn = 0;
@@ -206,10 +202,12 @@ impl Workers {
 
     fn count(&mut self, reply: &Reply) {
         let totals = &mut self.totals;
-        totals.busy += Duration::from_micros(reply.busy_us);
+        totals.spent.all += reply.spent.all;
+        totals.spent.judge += reply.spent.judge;
+        totals.spent.cover += reply.spent.cover;
         totals.runs += reply.runs.len() as u64;
         for run in &reply.runs {
-            totals.executions += run.executions;
+            totals.executions += run.executions + run.serial;
             totals.steps += run.steps;
             for call in &run.uncontrolled {
                 if !totals.uncontrolled.contains(call) {

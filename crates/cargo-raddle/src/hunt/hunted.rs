@@ -55,13 +55,15 @@ pub struct Progress {
     pub findings: usize,
 }
 
-/// Where the time went.
+/// Where the processor time went, in the command and in its workers together.
 #[derive(Clone, Debug, Default)]
 pub struct Stages {
-    /// Making tests.
+    /// Making tests, calls that are tried sequentially included.
     pub generate: Duration,
     /// Running them.
     pub execute: Duration,
+    /// Counting what they covered.
+    pub cover: Duration,
     /// Judging: linearizations and comparisons.
     pub judge: Duration,
     /// Confirming and minimising.
@@ -121,8 +123,10 @@ pub struct Hunted {
     pub totals: Totals,
     /// What the oracle did.
     pub oracle: OracleCost,
-    /// Where the time went.
+    /// Where the processor time went.
     pub stages: Stages,
+    /// All of it.
+    pub processor: Duration,
     /// All of it.
     pub elapsed: Duration,
     /// Why it ended.

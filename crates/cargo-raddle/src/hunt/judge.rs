@@ -7,6 +7,8 @@ use raddle_core::hunt::oracle::{Judgement, Oracle};
 use raddle_core::hunt::protocol::ExecutorError;
 use raddle_core::hunt::render::{Style, render};
 use raddle_core::hunt::{CallResult, Executor, Harness, RunReply, Test};
+use raddle_core::protocol::Failure;
+use raddle_core::strategy::order;
 
 /// The executions of a test that no sequential order of its calls explains. What the program draws is decided by the
 /// worker's seed, whatever the strategy's is.
@@ -17,6 +19,7 @@ pub fn violations(
     seed: u64,
     replies: &[RunReply],
 ) -> Result<Vec<Found>, ExecutorError> {
+    replies.iter().for_each(|r| oracle.cost.explained_by_worker(r));
     let mut found = vec![];
     for execution in replies.iter().flat_map(|r| &r.distinct) {
         if let Judgement::Wrong(verdict) = oracle.judge(exec, test, seed, execution)? {
@@ -36,10 +39,17 @@ pub fn cause(harness: &Harness, found: &Found) -> String {
     }
 }
 
-/// The test as a person would write it.
-pub fn source(harness: &Harness, found: &Found) -> String {
+/// The test as a person would write it, with the order of steps that breaks it. The schedule itself counts events of
+/// one build, so it is of no use anywhere else.
+pub fn source(harness: &Harness, found: &Found, failure: &Failure) -> String {
     let results = found.verdict.kind == Kind::NonLinearizable;
-    let attribute = "#[raddle::test(strategy = \"dfs:2\")]".to_owned();
+    let turns: Vec<String> =
+        order::turns(&failure.trace, &failure.symbols.sites).iter().map(ToString::to_string).collect();
+    let strategy = match turns.is_empty() {
+        true => "dfs:2".to_owned(),
+        false => format!("order:{}", turns.join(" ")),
+    };
+    let attribute = format!("#[raddle::test(strategy = {strategy:?})]");
     let style = Style { attribute, assert_results: results, ..Style::default() };
     render(harness, &found.test, Some(&found.execution), &style)
 }

@@ -6,6 +6,7 @@
 //! `events` say so to people and to scripts.
 
 mod build;
+mod clock;
 mod confirm;
 mod driver;
 mod events;
@@ -15,6 +16,7 @@ mod judge;
 mod numbers;
 pub mod prepare;
 pub mod replay;
+mod replies;
 mod report;
 pub mod sandbox;
 mod store;

@@ -82,7 +82,7 @@ impl Kept {
     pub fn new(harness: &Harness, confirmed: Confirmed) -> Self {
         let Confirmed { found, failure } = confirmed;
         Kept {
-            source: judge::source(harness, &found),
+            source: judge::source(harness, &found, &failure),
             why: explanation(harness, &found.test, &found.verdict),
             cause: judge::cause(harness, &found),
             at: found.verdict.at,

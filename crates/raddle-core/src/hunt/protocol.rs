@@ -29,8 +29,20 @@ pub struct Reply {
     pub id: u64,
     /// One per run, in order.
     pub runs: Vec<RunReply>,
-    /// Microseconds spent in executions, for people only.
-    pub busy_us: u64,
+    /// Where the worker's processor time since the last reply went, for people only.
+    #[serde(default)]
+    pub spent: Spent,
+}
+
+/// Processor time of a worker, in microseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Spent {
+    /// All of it.
+    pub all: u64,
+    /// For running sequential orders and comparing.
+    pub judge: u64,
+    /// For following memory-access patterns.
+    pub cover: u64,
 }
 
 /// In which process an execution starts.
@@ -71,6 +83,14 @@ pub struct Run {
     /// Follow the memory-access patterns, and send those that this worker has not seen before.
     #[serde(default)]
     pub patterns: bool,
+    /// Look for a sequential order of the calls with the same results, at once and in the same process, and do not
+    /// send executions for which there is one.
+    #[serde(default)]
+    pub explain: bool,
+    /// If not 0: only see whether so many calls return, and send the execution only if they do not. No other
+    /// access than those of synchronisation is looked at.
+    #[serde(default)]
+    pub expects: u32,
 }
 
 /// What came of a [`Run`].
@@ -87,6 +107,15 @@ pub struct RunReply {
     /// The executions that differ in their results, in the real-time order of their calls, or in how they
     /// failed, each with the first schedule that showed it. For a replay, the one execution.
     pub distinct: Vec<Execution>,
+    /// With `explain`: executions that would be in `distinct` had no sequential order been found for them.
+    #[serde(default)]
+    pub explained: u64,
+    /// With `explain`: sequential orders run.
+    #[serde(default)]
+    pub serial: u64,
+    /// With `expects`: all calls returned.
+    #[serde(default)]
+    pub clean: bool,
     /// How often two methods ran at the same time (CovCon's Algorithm 1), by thunk numbers, the smaller first.
     pub pairs: Vec<(u32, u32, u64)>,
     /// Pattern instances not seen before by this worker, as `P4(s4 s9 s5; n0)` over its own numbers.
@@ -131,6 +160,12 @@ pub struct Execution {
     pub calls: Vec<CallRecord>,
     /// Bytes that the execution allocated and did not free.
     pub left_bytes: u64,
+    /// Bytes that this and earlier executions in the same process allocated and nobody has freed.
+    #[serde(default)]
+    pub held_bytes: u64,
+    /// The worker has found a sequential order with these results, which left less memory behind.
+    #[serde(default)]
+    pub explained: bool,
     /// What an oracle of the runtime says: deadlock, crash, livelock, time-out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Box<Failure>>,
@@ -208,6 +243,8 @@ impl Run {
             replay: None,
             traces: false,
             patterns: false,
+            explain: false,
+            expects: 0,
         }
     }
 }

@@ -30,7 +30,10 @@ use std::fmt::Write;
 pub fn encode(test: &Test) -> String {
     let mut out = String::new();
     for step in &test.setup {
-        let _ = write!(out, "s {} {}", step.thunk.0, step.repeat);
+        out.push_str("s ");
+        number(&mut out, step.thunk.0.into());
+        out.push(' ');
+        number(&mut out, step.repeat.into());
         arguments(&mut out, step);
     }
     for (slot, suffix) in &test.give {
@@ -39,12 +42,14 @@ pub fn encode(test: &Test) -> String {
     for suffix in &test.suffixes {
         out.push_str("t\n");
         for step in suffix {
-            let _ = write!(out, "c {}", step.thunk.0);
+            out.push_str("c ");
+            number(&mut out, step.thunk.0.into());
             arguments(&mut out, step);
         }
     }
     for step in &test.finally {
-        let _ = write!(out, "f {}", step.thunk.0);
+        out.push_str("f ");
+        number(&mut out, step.thunk.0.into());
         arguments(&mut out, step);
     }
     out
@@ -62,7 +67,11 @@ fn argument(out: &mut String, value: &Value) {
     let _ = match value {
         Value::Unit => write!(out, "u"),
         Value::Bool(b) => write!(out, "b{}", u8::from(*b)),
-        Value::Int(i) => write!(out, "i{i}"),
+        Value::Int(i) => {
+            out.push('i');
+            number(out, *i);
+            Ok(())
+        }
         Value::Float(f) => write!(out, "f{:x}", f.to_bits()),
         Value::Char(c) => write!(out, "h{:x}", *c as u32),
         Value::Str(s) => {
@@ -71,7 +80,11 @@ fn argument(out: &mut String, value: &Value) {
         }
         Value::Choice(i) => write!(out, "v{i}"),
         Value::None => write!(out, "n"),
-        Value::Slot(s) => write!(out, "@{s}"),
+        Value::Slot(s) => {
+            out.push('@');
+            number(out, (*s).into());
+            Ok(())
+        }
         Value::Closure(None) => write!(out, "p"),
         Value::List(elements) => {
             let _ = write!(out, "l{}", elements.len());
@@ -83,6 +96,18 @@ fn argument(out: &mut String, value: &Value) {
         Value::Err(v) => nested(out, 'e', v),
         Value::Closure(Some(v)) => nested(out, 'k', v),
     };
+}
+
+/// Most numbers are small, and tests are written all the time: the general way of printing is slow.
+fn number(out: &mut String, n: i128) {
+    match u8::try_from(n) {
+        Ok(n @ 0..=9) => out.push((b'0' + n) as char),
+        Ok(n @ 10..=99) => {
+            out.push((b'0' + n / 10) as char);
+            out.push((b'0' + n % 10) as char);
+        }
+        _ => _ = write!(out, "{n}"),
+    }
 }
 
 fn nested(out: &mut String, tag: char, value: &Value) -> std::fmt::Result {
@@ -125,5 +150,14 @@ mod tests {
             encode(&test),
             "s 7 64 u b1 f3ff0000000000000 h61 x68c3a9 v2 l2 i1 n s o e u p k i3\ng 0 1\nf 1\n"
         );
+    }
+
+    #[test]
+    fn a_number_is_written_as_it_is_printed() {
+        for n in [0, 7, 9, 10, 64, 99, 100, 255, 256, -1, -64, i128::MAX, i128::MIN] {
+            let mut out = String::new();
+            number(&mut out, n);
+            assert_eq!(out, n.to_string());
+        }
     }
 }

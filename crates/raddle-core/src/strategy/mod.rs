@@ -11,6 +11,7 @@ mod coverage;
 mod dfs;
 mod dpor;
 mod hars;
+pub mod order;
 mod pattern;
 mod pct;
 mod period;
@@ -32,6 +33,7 @@ pub use coverage::{Coverage, Plan};
 pub use dfs::Dfs;
 pub use dpor::Dpor;
 pub use hars::Hars;
+pub use order::Order;
 pub use pattern::Pattern;
 pub use pct::Pct;
 pub use period::Period;
@@ -43,9 +45,9 @@ pub use serial::Serial;
 pub use surw::Surw;
 pub use tsa::Tsa;
 
-use crate::event::{Event, ThreadId};
+use crate::event::{Event, SiteId, ThreadId};
 use crate::outcome::Outcome;
-use crate::trace::{NameId, Trace};
+use crate::trace::{NameId, Site, Trace};
 
 /// The state of an execution at a decision.
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +112,12 @@ pub trait Strategy: std::fmt::Debug + Send {
     }
     /// An event happened; told only to strategies that listen.
     fn happened(&mut self, _event: &Event) {}
+    /// Whether it wants to know where a site is, before it is shown an event there or told of one.
+    fn wants_place(&self, _site: SiteId) -> bool {
+        false
+    }
+    /// Where a site is: the functions around it, innermost first.
+    fn place(&mut self, _site: SiteId, _frames: &[Site]) {}
     /// Whether to be asked at every visible step, also when only one thread is enabled.
     fn every_step(&self) -> bool {
         false
@@ -145,6 +153,7 @@ pub const NAMES: &[(&str, &str)] = &[
     ("round-robin", "steps per turn, default 1"),
     ("tsa", "executions without a new pair after which it ends, default 100"),
     ("pattern", "the instance to produce, such as `P4(s4 s9 s5; n0)`; it has to be given"),
+    ("order", "turns of threads, such as `1@src/lib.rs:22:30 2@src/lib.rs:23:9*2`; they have to be given"),
     ("dfs", "most preemptions, default no bound"),
     ("dpor", ""),
     ("serial", "the threads of the first calls in order, such as `1,2,1`, default all orders"),
@@ -202,6 +211,7 @@ fn make(name: &str, seed: u64) -> Option<Box<dyn Strategy>> {
         ("round-robin", _) => Box::new(RoundRobin::new(positive(1)?)),
         ("tsa", _) => Box::new(Tsa::new(seed, positive(100)?)),
         ("pattern", Some(p)) => Box::new(Pattern::new(seed, p.parse().ok()?)),
+        ("order", Some(p)) => Box::new(Order::parse(p)?),
         ("serial", None) => Box::new(Serial::new()),
         ("serial", Some(p)) => Box::new(Serial::parse(p)?),
         ("coverage", Some(p)) => Box::new(Coverage::new(seed, Plan::parse(p)?)),
@@ -219,7 +229,7 @@ mod tests {
     #[test]
     fn every_listed_name_makes_a_strategy_and_others_are_refused() {
         for (name, _) in NAMES {
-            assert_eq!(by_name(name, 0).is_ok(), !["pattern", "coverage"].contains(name), "{name}");
+            assert_eq!(by_name(name, 0).is_ok(), !["pattern", "coverage", "order"].contains(name), "{name}");
         }
         let with = [
             "tsa:5",
@@ -233,6 +243,7 @@ mod tests {
             "round-robin:2",
             "dfs:0",
             "serial:1,2,1",
+            "order:1@a.rs:2:3*4",
         ];
         for name in with {
             assert!(by_name(name, 0).is_ok(), "{name}");
@@ -257,6 +268,7 @@ mod tests {
             "pattern:P1",
             "dpor:1",
             "serial:1,0",
+            "order:1,2",
             "dfs:-1",
             "round-robin:0",
         ];

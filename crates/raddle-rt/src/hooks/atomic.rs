@@ -52,6 +52,8 @@ fn ordering(mo: i32) -> Ordering {
 enum Record {
     /// Not at all.
     No,
+    /// Not at all, but it may be part of a loop that waits.
+    Calm,
     /// As an access to the program's data.
     Data,
     /// As an operation on a word of a synchronisation primitive.
@@ -129,8 +131,16 @@ pub fn announce(p: &mut Pending, shape: Shape, pc: usize) {
 fn visible(p: &mut Pending, shape: Shape, record: Record) {
     let write = shape != Shape::Load;
     let size = p.size as usize;
+    if runtime::calm() {
+        p.record = Record::Calm;
+        calmly(p, shape);
+        return;
+    }
     let verdict = filter(p.site, p.addr, size, write);
     if verdict == Verdict::Private {
+        if runtime::me().urged > 0 {
+            runtime::urged(p.site, p.addr, p.size, shape == Shape::Store);
+        }
         runtime::patience(p.site);
         return;
     }
@@ -150,6 +160,16 @@ fn visible(p: &mut Pending, shape: Shape, record: Record) {
     } else {
         runtime::patience(p.site);
     }
+}
+
+/// A step in a calm execution: the strategy sees it only if the thread stands aside.
+fn calmly(p: &mut Pending, shape: Shape) {
+    let state = if shape == Shape::Store { State::Ready } else { runtime::before_read() };
+    if state != State::Ready {
+        p.var = rt().var(p.addr);
+    }
+    let e = rt().event(p.site, Op::Sync { on: p.var, write: shape != Shape::Load });
+    runtime::step(e, state);
 }
 
 /// The state of std's futex `Once` after its initialiser has run; it never changes again.
@@ -172,8 +192,6 @@ fn lock(p: &mut Pending, family: LockFamily, op: LockOp, mode: LockMode, step: L
     let r = rt();
     let addr = p.addr;
     let second_half = r.me().acquiring == addr && step == LockStep::Decides;
-    let var = r.var(addr);
-    p.var = var;
     let rwlock = matches!(family, LockFamily::StdRwLock | LockFamily::ParkingLotRwLock);
     let gate = Gate {
         addr,
@@ -181,6 +199,8 @@ fn lock(p: &mut Pending, family: LockFamily, op: LockOp, mode: LockMode, step: L
         reader: rwlock && mode == LockMode::Shared,
         writer: rwlock && mode == LockMode::Exclusive,
     };
+    let var = if runtime::calm() && r.open(gate) { p.var } else { r.var(addr) };
+    p.var = var;
     match op {
         _ if second_half || step == LockStep::Contends => {
             r.me().acquiring = 0;
@@ -225,7 +245,7 @@ pub fn happened(p: &Pending, old: u128, read: bool, written: bool, new: u128) {
     }
     let r = rt();
     match p.record {
-        Record::No => {}
+        Record::No | Record::Calm => {}
         Record::Data => {
             let mut a = p.access();
             if read {

@@ -24,7 +24,8 @@ pub fn settle_store() {
 extern "C" fn accessed(addr: usize, kind: usize, pc: usize) {
     let me = runtime::me();
     me.raw += 1;
-    if runtime::alone() || me.raw < me.raw_limit && (private(me, addr) || super::quiet(pc)) {
+    if runtime::alone() || me.raw < me.raw_limit && (runtime::calm() || private(me, addr) || super::quiet(pc))
+    {
         return;
     }
     matters(addr, kind, pc);
@@ -47,7 +48,7 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
         return;
     }
     let me = runtime::me();
-    if private(me, addr) {
+    if runtime::calm() || private(me, addr) {
         runtime::patience(me.anchor);
         return;
     }

@@ -6,19 +6,24 @@
 //! the failure to the reply, forks another child, and that goes on where the request stood. A child that was told
 //! to run something in a fresh process ends and is followed by another in the same way.
 
+mod explain;
 mod follow;
 mod record;
 mod serve;
 
 use crate::fiber::{Start, State};
 use crate::heap;
+use crate::interpose::malloc;
 use crate::runtime::{self, Inside, installed, rt};
 use crate::start;
+use crate::store::Store;
+use explain::Explain;
 use follow::Follower;
 use libc::{c_int, c_void};
-use raddle_core::hunt::RunReply;
-use raddle_core::hunt::protocol::Request;
-use raddle_core::{MethodId, Op, SiteId};
+use raddle_core::hunt::protocol::{Request, Spent};
+use raddle_core::hunt::{CallRecord, Execution, RunReply};
+use raddle_core::protocol::Failure;
+use raddle_core::{MethodId, Op, Schedule, SiteId};
 use record::Record;
 use std::collections::BTreeSet;
 
@@ -40,11 +45,12 @@ struct Hunt {
     reply: Option<RunReply>,
     /// Uncontrolled calls that the command has heard of.
     told: usize,
-    busy_us: u64,
+    spent: Spent,
     /// Keys of the executions of the run that have been reported.
     seen: BTreeSet<Vec<u8>>,
     record: Record,
     follower: Follower,
+    explain: Explain,
     /// An execution is in progress.
     executing: bool,
     /// Why the child that has ended did so of its own accord.
@@ -66,6 +72,35 @@ static mut HUNT: *mut Hunt = std::ptr::null_mut();
 fn hunt() -> Option<&'static mut Hunt> {
     // SAFETY: one controlled thread; the value lives as long as the process and is not borrowed across a switch.
     unsafe { HUNT.as_mut() }
+}
+
+/// Adds an execution to the reply.
+#[expect(clippy::too_many_arguments, reason = "they are the fields of an execution")]
+fn push(
+    store: &mut Store,
+    hunt: &mut Hunt,
+    index: u64,
+    calls: Vec<CallRecord>,
+    left_bytes: u64,
+    explained: bool,
+    failure: Option<Box<Failure>>,
+    schedule: Schedule,
+) {
+    let traces = hunt.request.as_ref().and_then(|r| r.runs.get(hunt.replies.len())).is_some_and(|r| r.traces);
+    let trace = traces.then(|| hunt.follower.trace());
+    let schedule = store.replay.clone().unwrap_or(schedule);
+    let Some(reply) = &mut hunt.reply else { return };
+    let held_bytes = malloc::heap().held as u64;
+    reply.distinct.push(Execution {
+        index,
+        calls,
+        left_bytes,
+        held_bytes,
+        explained,
+        failure,
+        schedule,
+        trace,
+    });
 }
 
 /// Thread 0 of an execution.
@@ -112,10 +147,11 @@ pub unsafe extern "C" fn raddle_rt_hunt_1(run: RunTest, data: *mut c_void) -> c_
                 replies: Vec::new(),
                 reply: None,
                 told: 0,
-                busy_us: 0,
+                spent: Spent::default(),
                 seen: BTreeSet::new(),
                 record: Record::default(),
                 follower: Follower::default(),
+                explain: Explain::default(),
                 executing: false,
                 errand: None,
             }))
@@ -136,17 +172,16 @@ pub extern "C" fn raddle_rt_enter_1(thread: u32, step: u32, thunk: u32) {
     r.tick();
     let event = r.event(SiteId(0), Op::Enter(MethodId(thunk)));
     if thread == 0 {
+        r.note_end_of_company();
         runtime::patience(SiteId(0));
     } else {
         runtime::step(event, State::Ready);
     }
     rt().record(event);
     if let Some(hunt) = hunt() {
-        heap::persistent(|| {
-            hunt.record.points += u64::from(thread != 0);
-            hunt.record.enter(thread, step, thunk);
-        });
+        heap::persistent(|| hunt.record.enter(thread, step, thunk));
     }
+    runtime::me().calling = true;
     runtime::after(SiteId(0));
 }
 
@@ -171,6 +206,7 @@ pub unsafe extern "C" fn raddle_rt_leave_1(
     // SAFETY: by the caller's promise; a null pointer may come with no bytes.
     let text = if len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(text, len) } };
     let r = rt();
+    runtime::me().calling = false;
     let event = r.event(SiteId(0), Op::Leave(MethodId(thunk)));
     r.record(event);
     if let Some(hunt) = hunt() {

@@ -1,6 +1,7 @@
 //! The calls of one execution, as the harness announces them.
 
 use raddle_core::coverage::method_pairs::Running;
+use raddle_core::hunt::oracle::Intervals;
 use raddle_core::hunt::{CallRecord, CallResult};
 use raddle_core::{Event, MethodId, Op};
 use std::collections::BTreeMap;
@@ -12,6 +13,8 @@ const NO_THUNK: u32 = u32::MAX;
 struct Call {
     thread: u32,
     step: u32,
+    /// One of the harness's thunks.
+    proper: bool,
     start: u32,
     end: Option<u32>,
     kind: Kind,
@@ -28,11 +31,18 @@ enum Kind {
     Unfinished,
 }
 
+/// Calls in the order in which they began, and what they returned.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    calls: Vec<Call>,
+    texts: Vec<u8>,
+}
+
 /// The record; persistent, and used again by the next execution.
 #[derive(Default)]
 pub struct Record {
-    calls: Vec<Call>,
-    texts: Vec<u8>,
+    /// The calls of the execution.
+    pub calls: Calls,
     /// Beginnings and ends so far.
     clock: u32,
     running: Running,
@@ -40,6 +50,8 @@ pub struct Record {
     pub points: u64,
     /// How often two methods ran at the same time, in all executions of a run.
     pub pairs: BTreeMap<(u32, u32), u64>,
+    /// Executions that are not those of the run itself count for nothing.
+    pub aside: bool,
     order: Vec<u32>,
     key: Vec<u8>,
 }
@@ -47,8 +59,8 @@ pub struct Record {
 impl Record {
     /// Another execution.
     pub fn begin(&mut self) {
-        self.calls.clear();
-        self.texts.clear();
+        self.calls.calls.clear();
+        self.calls.texts.clear();
         self.clock = 0;
         self.running = Running::default();
     }
@@ -57,9 +69,22 @@ impl Record {
     pub fn enter(&mut self, thread: u32, step: u32, thunk: u32) {
         let start = self.clock;
         self.clock += 1;
-        let text = (self.texts.len(), self.texts.len());
-        self.calls.push(Call { thread, step, start, end: None, kind: Kind::Unfinished, text });
-        if thunk != NO_THUNK {
+        let at = self.calls.texts.len();
+        let proper = thunk != NO_THUNK;
+        self.calls.calls.push(Call {
+            thread,
+            step,
+            proper,
+            start,
+            end: None,
+            kind: Kind::Unfinished,
+            text: (at, at),
+        });
+        if self.aside {
+            return;
+        }
+        self.points += u64::from(thread != 0);
+        if proper {
             let pairs = &mut self.pairs;
             self.running.step(&Event::new(thread, 0, Op::Enter(MethodId(thunk))), |pair| {
                 let (a, b) = pair.methods();
@@ -71,19 +96,20 @@ impl Record {
     /// A call ends; `kind` and `text` as in [`raddle_rt_leave_1`](super::raddle_rt_leave_1).
     pub fn leave(&mut self, thread: u32, step: u32, thunk: u32, kind: u32, text: &[u8]) {
         let open = |c: &&mut Call| (c.thread, c.step) == (thread, step) && c.end.is_none();
-        if let Some(call) = self.calls.iter_mut().rev().find(open) {
+        let Calls { calls, texts } = &mut self.calls;
+        if let Some(call) = calls.iter_mut().rev().find(open) {
             call.end = Some(self.clock);
             call.kind = match kind {
                 0 => Kind::Value,
                 2 => Kind::Panic,
                 _ => Kind::Opaque,
             };
-            let from = self.texts.len();
-            self.texts.extend_from_slice(text);
-            call.text = (from, self.texts.len());
+            let from = texts.len();
+            texts.extend_from_slice(text);
+            call.text = (from, texts.len());
             self.clock += 1;
         }
-        if thunk != NO_THUNK {
+        if thunk != NO_THUNK && !self.aside {
             self.running.step(&Event::new(thread, 0, Op::Leave(MethodId(thunk))), |_| ());
         }
     }
@@ -91,7 +117,7 @@ impl Record {
     /// What makes this execution another one than those before: what every call returned, and which calls of
     /// other threads had ended before it began.
     pub fn key(&mut self, failure: &str) -> &[u8] {
-        let (calls, texts, key) = (&self.calls, &self.texts, &mut self.key);
+        let (calls, texts, key) = (&self.calls.calls, &self.calls.texts, &mut self.key);
         self.order.clear();
         self.order.extend(0..calls.len() as u32);
         self.order.sort_by_key(|&i| (calls[i as usize].thread, calls[i as usize].step));
@@ -124,9 +150,52 @@ impl Record {
         key.extend_from_slice(failure.as_bytes());
         key
     }
+}
 
-    /// The calls for the outside world, in the order in which they began.
-    pub fn calls(&self) -> Vec<CallRecord> {
+impl Calls {
+    /// When those of the suffixes began and ended.
+    pub fn intervals(&self) -> Intervals {
+        Intervals::new(self.calls.iter().map(|c| (c.thread, c.start, c.end)))
+    }
+
+    /// How many of the harness's thunks returned; `None` if anything panicked or did not return.
+    pub fn returned(&self) -> Option<u32> {
+        let well = |c: &Call| matches!(c.kind, Kind::Value | Kind::Opaque);
+        self.calls.iter().all(well).then(|| self.calls.iter().filter(|c| c.proper).count() as u32)
+    }
+
+    fn text(&self, call: &Call) -> &[u8] {
+        &self.texts[call.text.0..call.text.1]
+    }
+
+    /// Whether a call did the same elsewhere. Panics are the same if they happened at the same place.
+    fn same(&self, call: &Call, elsewhere: &Calls) -> bool {
+        let same_call = |c: &&Call| (c.thread, c.step) == (call.thread, call.step);
+        elsewhere.calls.iter().find(same_call).is_some_and(|other| {
+            let (a, b) = (self.text(call), elsewhere.text(other));
+            let place = |text: &[u8]| text.iter().position(|&b| b == b'\n').unwrap_or(text.len());
+            call.kind == other.kind
+                && match call.kind {
+                    Kind::Panic => a[..place(a)] == b[..place(b)],
+                    _ => a == b,
+                }
+        })
+    }
+
+    /// Which call of the suffixes, in the order of this execution, did something else there first. What differs only
+    /// outside of the suffixes counts for the last of them.
+    pub fn first_difference(&self, there: &Calls) -> Option<usize> {
+        let suffixes = || self.calls.iter().filter(|c| c.thread > 0);
+        let first = suffixes().position(|c| !self.same(c, there));
+        let others = || {
+            self.calls.len() != there.calls.len()
+                || self.calls.iter().filter(|c| c.thread == 0).any(|c| !self.same(c, there))
+        };
+        first.or_else(|| others().then(|| suffixes().count().saturating_sub(1)))
+    }
+
+    /// The calls for the outside world.
+    pub fn records(&self) -> Vec<CallRecord> {
         let record = |c: &Call| CallRecord {
             thread: c.thread,
             step: c.step,
@@ -138,7 +207,7 @@ impl Record {
     }
 
     fn result(&self, call: &Call) -> CallResult {
-        let text = String::from_utf8_lossy(&self.texts[call.text.0..call.text.1]);
+        let text = String::from_utf8_lossy(self.text(call));
         match call.kind {
             Kind::Value => CallResult::Value(text.into_owned()),
             Kind::Opaque => CallResult::Opaque,

@@ -1,21 +1,20 @@
 //! The zygote, its children, and how a request is worked off.
 
-use super::{Errand, Hunt, hunt, root};
+use super::{Errand, Hunt, explain, hunt, push, root};
 use crate::control::{self, Fate, SAID};
 use crate::heap;
 use crate::interpose::malloc;
 use crate::messages;
 use crate::real::real;
-use crate::runtime::{Mode, rt};
+use crate::runtime::{self, Mode, rt};
 use crate::signals;
 use crate::store::{End, Store};
 use libc::c_int;
 use raddle_core::hunt::protocol::{Reply, Request};
-use raddle_core::hunt::{Execution, Fresh, Run, RunReply};
+use raddle_core::hunt::{Fresh, Run, RunReply};
 use raddle_core::protocol::Stats;
 use raddle_core::strategy::{self, Finished};
 use raddle_core::{Kind, Outcome};
-use std::time::Instant;
 
 /// Exit status of a worker whose children die outside executions.
 const BROKEN: c_int = 3;
@@ -73,6 +72,7 @@ pub fn zygote() -> c_int {
 /// Works requests off, beginning wherever the child before had come to.
 fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
     let mut ran = false;
+    let mut told = processor_us();
     loop {
         if hunt.request.is_none() {
             match heap::persistent(|| next_request(store, hunt)) {
@@ -80,11 +80,10 @@ fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
                 None => leave(hunt, Errand::End),
             }
         }
-        let began = Instant::now();
         while let Some(run) = hunt.run() {
             let fresh = run.fresh;
             if ran && (fresh == Fresh::Each || fresh == Fresh::Once && hunt.reply.is_none() || worn_out()) {
-                hunt.busy_us += began.elapsed().as_micros() as u64;
+                hunt.spent.all += processor_us() - told;
                 leave(hunt, Errand::Renew);
             }
             if !heap::persistent(|| begin_execution(store, hunt)) {
@@ -92,17 +91,47 @@ fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
                 continue;
             }
             ran = true;
-            let r = rt();
-            r.mode = if store.replay.is_some() { Mode::Replay } else { Mode::Search };
-            hunt.executing = true;
-            r.execute(root, 0);
-            hunt.executing = false;
-            let left = malloc::heap().bytes as u64;
+            let calm = hunt.run().is_some_and(|run| run.expects > 0);
+            let left = execute(store, hunt, calm);
             heap::persistent(|| conclude(store, hunt, Outcome::Passed, left));
+            if hunt.explain.doubts() {
+                let began = processor_us();
+                while heap::persistent(|| explain::next(store, hunt)) {
+                    let left = execute(store, hunt, true);
+                    heap::persistent(|| explain::came(store, hunt, Some(left)));
+                }
+                hunt.spent.judge += processor_us() - began;
+            }
         }
-        hunt.busy_us += began.elapsed().as_micros() as u64;
+        let now = processor_us();
+        hunt.spent.all += now - told;
+        told = now;
         answer(store, hunt);
     }
+}
+
+/// One execution; returns the bytes that it left behind.
+fn execute(store: &Store, hunt: &mut Hunt, calm: bool) -> u64 {
+    let r = rt();
+    r.mode = if store.replay.is_some() { Mode::Replay } else { Mode::Search };
+    runtime::set_calm(calm);
+    hunt.executing = true;
+    // The execution reaches all of this through `hunt()`, and the zygote reads it should this process end: nothing
+    // that is written here may be left out because nobody in this function reads it.
+    std::hint::black_box(&mut *hunt);
+    r.execute(root, 0);
+    std::hint::black_box(&mut *hunt);
+    hunt.executing = false;
+    runtime::set_calm(false);
+    malloc::heap().bytes as u64
+}
+
+/// Microseconds that this process has been on a processor.
+fn processor_us() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes to a live value.
+    unsafe { (real().clock_gettime)(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut now) };
+    now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1_000
 }
 
 fn leave(hunt: &mut Hunt, errand: Errand) -> ! {
@@ -130,6 +159,7 @@ fn begin_execution(store: &mut Store, hunt: &mut Hunt) -> bool {
         store.stats = Stats { uncontrolled, ..Stats::default() };
         store.replay = run.replay.clone();
         hunt.seen.clear();
+        hunt.explain.begin();
         hunt.record.pairs.clear();
         hunt.record.points = 0;
         if run.replay.is_none() {
@@ -172,26 +202,36 @@ fn conclude(store: &mut Store, hunt: &mut Hunt, outcome: Outcome, left_bytes: u6
         store.strategy.end(&finished);
     }
     if run.patterns {
+        let began = processor_us();
         hunt.follower.patterns(store, reply);
+        hunt.spent.cover += processor_us() - began;
     }
     if outcome == Outcome::Abandoned && run.replay.is_none() {
         return;
     }
     let failure = store.failure.take();
+    if run.expects > 0 && failure.is_none() && hunt.record.calls.returned() == Some(run.expects) {
+        reply.clean = true;
+        return;
+    }
     let how = failure.as_ref().map_or(String::new(), |f| format!("{} {}", f.kind.as_str(), f.message));
     let key = hunt.record.key(&how);
     if hunt.seen.contains(key) {
         return;
     }
     hunt.seen.insert(key.to_vec());
-    reply.distinct.push(Execution {
-        index: reply.executions - 1,
-        calls: hunt.record.calls(),
-        left_bytes,
-        failure,
-        schedule: store.replay.clone().unwrap_or_else(|| store.schedule.clone()),
-        trace: run.traces.then(|| hunt.follower.trace()),
-    });
+    let index = reply.executions - 1;
+    if run.explain && failure.is_none() {
+        if !explain::doubt(store, hunt, index, left_bytes)
+            && let Some(reply) = &mut hunt.reply
+        {
+            reply.explained += 1;
+        }
+        return;
+    }
+    let calls = hunt.record.calls.records();
+    let schedule = store.schedule.clone();
+    push(store, hunt, index, calls, left_bytes, false, failure, schedule);
 }
 
 /// The run is over: completes its reply.
@@ -209,6 +249,13 @@ fn end_run(store: &mut Store, hunt: &mut Hunt) {
 /// A child died in an execution: its end is in the store, or has to be guessed from how the child ended.
 fn bury(store: &mut Store, hunt: &mut Hunt, fate: &Fate) {
     hunt.executing = false;
+    if hunt.explain.running() {
+        // A sequential order that fails explains nothing; the command looks at the execution.
+        store.end = End::Running;
+        explain::came(store, hunt, None);
+        explain::next(store, hunt);
+        return;
+    }
     if matches!(fate, Fate::Hung) && !store.stats.uncontrolled.is_empty() {
         // No verdict on the program: it waits for something that nobody here decides.
         store.end = End::Diverged("it waits for something that raddle does not control".to_owned());
@@ -261,7 +308,7 @@ fn next_request(store: &mut Store, hunt: &mut Hunt) -> Option<Request> {
 fn answer(store: &mut Store, hunt: &mut Hunt) {
     let Some(request) = hunt.request.take() else { return };
     let runs = std::mem::take(&mut hunt.replies);
-    let reply = Reply { id: request.id, runs, busy_us: std::mem::take(&mut hunt.busy_us) };
+    let reply = Reply { id: request.id, runs, spent: std::mem::take(&mut hunt.spent) };
     let mut line = serde_json::to_vec(&reply).unwrap_or_default();
     line.push(b'\n');
     let mut rest = &line[..];

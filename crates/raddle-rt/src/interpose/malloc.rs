@@ -21,6 +21,9 @@ pub fn heap() -> &'static mut Heap {
 
 /// The calls around an allocation.
 fn place() -> u32 {
+    if runtime::calm() {
+        return 0;
+    }
     let r = rt();
     let mut place: Place = [0; 6];
     for (p, pc) in place.iter_mut().zip(r.fibers[r.current].chain(0)) {
@@ -49,7 +52,9 @@ fn release(addr: usize) -> bool {
     match heap().free(addr) {
         Some(block) => {
             if runtime::installed() {
-                rt().shadow.forget(addr, block.size);
+                if !runtime::calm() {
+                    rt().shadow.forget(addr, block.size);
+                }
                 rt().frees += 1;
             }
             true

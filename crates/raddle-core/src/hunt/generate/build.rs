@@ -11,10 +11,11 @@ use crate::hunt::test::{Step, Test};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Attempts at a call before it is left out (ConTeGe's number).
 const TRIES: usize = 10;
-/// Failures of a call that never worked after which it is rarely tried again: a crash costs a process each time.
+/// Failures of a call that never worked, by weight, after which it is rarely tried again.
 const HOPELESS: u64 = 50;
 /// Steps of a sequence at most, calls that make arguments included (CovCon's code).
 const LONGEST: usize = 10;
@@ -22,10 +23,10 @@ const LONGEST: usize = 10;
 const REPEATS: [u32; 12] = [2, 3, 4, 7, 8, 9, 16, 31, 32, 33, 63, 64];
 
 /// Builds tests of one harness; the seed decides them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Builder {
     /// What there is to call.
-    pub shop: Shop,
+    pub shop: Rc<Shop>,
     /// For everything that is drawn.
     pub rng: Pcg64Mcg,
     /// What sequential runs have shown.
@@ -50,12 +51,23 @@ impl Builder {
     /// A builder for a harness.
     pub fn new(harness: &Harness, seed: u64) -> Self {
         Builder {
-            shop: Shop::new(harness),
+            shop: Rc::new(Shop::new(harness)),
             rng: Pcg64Mcg::seed_from_u64(seed),
             tries: Tries::default(),
             record: BTreeMap::new(),
             seed,
         }
+    }
+
+    /// From here on everything is drawn anew, whatever was drawn before: what becomes of one test does not decide
+    /// the next.
+    pub fn begin(&mut self, number: u64) {
+        self.rng = Pcg64Mcg::seed_from_u64(self.seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// A constructor and at most `calls` calls; `None` when no constructor works.
@@ -112,7 +124,13 @@ impl Builder {
 
     fn works(&mut self, exec: &mut dyn Executor, setup: &Sequence) -> Result<bool, ExecutorError> {
         let test = Test { setup: setup.steps.clone(), ..Test::default() };
-        Ok(self.first_fault(exec, &test)?.is_none())
+        let fault = self.tries.first_fault(exec, self.seed, &test)?;
+        if let Some((step, fault)) = fault
+            && let Some(step) = setup.steps.get(step)
+        {
+            self.record.entry(step.thunk).or_default().1 += fault.weight();
+        }
+        Ok(fault.is_none())
     }
 
     fn prefix_call(&mut self, to: &mut Sequence) -> bool {
@@ -120,7 +138,7 @@ impl Builder {
             return false;
         }
         let method = one_of(&mut self.rng, &self.shop.methods);
-        if !to.call(&mut self.rng, &self.shop, &setup_rules(), method) {
+        if !self.promising(method) || !to.call(&mut self.rng, &self.shop, &setup_rules(), method) {
             return false;
         }
         if self.rng.random_ratio(1, 8) && self.repeatable(method) {
@@ -276,7 +294,7 @@ impl Builder {
                 break;
             };
             let call = made.iter().rposition(|(before, _)| before.steps.len() <= step).unwrap_or(0);
-            self.record.entry(made[call].1).or_default().1 += u64::from(fault == Fault::Failed);
+            self.record.entry(made[call].1).or_default().1 += fault.weight();
             if fault == Fault::Blocked && !draft.blocks {
                 let mut sequence = now.clone();
                 sequence.steps.truncate(step + 1);

@@ -3,11 +3,13 @@
 use super::build::{Builder, Draft};
 use super::call::Sequence;
 use super::pairs::PairCoverage;
+use super::rehearse::{self, Rehearsals};
 use super::{Generator, Options, Plan};
 use crate::coverage::method_pairs::{MethodPair, Rule, Selector};
 use crate::hunt::harness::{Harness, ThunkId};
 use crate::hunt::protocol::{Executor, ExecutorError, RunReply};
 use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
 
 /// CovCon's generator (Section IV). A pair of methods is chosen by its tried and covered counts
 /// ([`Selector`]); two tests are made for it, one with the constructor alone as prefix and one with up to five calls
@@ -20,17 +22,19 @@ use std::collections::{BTreeMap, VecDeque};
 ///
 /// Departures: a pair is not counted again for each of the executions of one test (see [`PairCoverage::executed`]);
 /// a test in which the two methods do not end up in different suffixes is thrown away.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CovCon {
     builder: Builder,
     coverage: PairCoverage,
     selector: Selector,
     /// Constructor only, and with calls, by how often a pair has been tried.
-    prefixes: BTreeMap<u64, [Option<Sequence>; 2]>,
+    prefixes: Rc<BTreeMap<u64, [Option<Rc<Sequence>>; 2]>>,
     /// Tests made, by pair.
     made: BTreeMap<MethodPair, u64>,
     ready: VecDeque<Plan>,
     options: Options,
+    selections: u64,
+    rehearsals: Rehearsals,
 }
 
 impl CovCon {
@@ -41,15 +45,19 @@ impl CovCon {
             coverage: PairCoverage::new(&builder.shop.methods),
             builder,
             selector: Selector::new(options.rule, seed),
-            prefixes: BTreeMap::new(),
+            prefixes: Rc::default(),
             made: BTreeMap::new(),
             ready: VecDeque::new(),
             options,
+            selections: 0,
+            rehearsals: Rehearsals::default(),
         }
     }
 
     fn select(&mut self, exec: &mut dyn Executor) -> Result<(), ExecutorError> {
         let Some(pair) = self.selector.next(&mut self.coverage.counts) else { return Ok(()) };
+        self.selections += 1;
+        self.builder.begin(self.selections);
         let tried = self.coverage.counts.counts(pair).map_or(1, |c| c.tried);
         for which in 0..2 {
             let prefix = match self.prefixes.get(&tried) {
@@ -57,7 +65,8 @@ impl CovCon {
                 None => {
                     let both =
                         [self.builder.prefix(exec, 0)?, self.builder.prefix(exec, self.options.prefix)?];
-                    self.prefixes.entry(tried).or_insert(both)[which].clone()
+                    let both = both.map(|prefix| prefix.map(Rc::new));
+                    Rc::make_mut(&mut self.prefixes).entry(tried).or_insert(both)[which].clone()
                 }
             };
             let Some(prefix) = prefix else { continue };
@@ -118,6 +127,21 @@ impl Generator for CovCon {
             self.select(exec)?;
         }
         Ok(self.ready.pop_front())
+    }
+
+    fn prepare(&mut self, tests: usize, exec: &mut dyn Executor) -> Result<(), ExecutorError> {
+        if !self.ready.is_empty() {
+            return Ok(());
+        }
+        let tests = self.rehearsals.ahead(tests);
+        let mut copy = self.clone();
+        let (plans, groups) = rehearse::plans(&mut copy, tests, |copy| &mut copy.builder.tries);
+        if self.rehearsals.perform(exec, self.builder.seed(), &groups, &mut self.builder.tries)? {
+            let rehearsals = self.rehearsals;
+            let ready = plans.into_iter().chain(std::mem::take(&mut copy.ready)).collect();
+            *self = Self { ready, rehearsals, ..copy };
+        }
+        Ok(())
     }
 
     fn feedback(&mut self, _plan: &Plan, replies: &[RunReply]) {

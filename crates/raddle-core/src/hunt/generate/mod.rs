@@ -11,6 +11,7 @@ mod maptest;
 mod pairs;
 mod patterns;
 mod random;
+mod rehearse;
 mod scope;
 mod shop;
 mod tries;
@@ -52,6 +53,11 @@ pub trait Generator: std::fmt::Debug {
 
     /// What came of a plan: one reply per entry of [`Plan::runs`], or fewer if it was given up.
     fn feedback(&mut self, plan: &Plan, replies: &[RunReply]);
+
+    /// Before a test is asked for, of which so many are wanted: the chance to try what they will need all at once.
+    fn prepare(&mut self, _tests: usize, _exec: &mut dyn Executor) -> Result<(), ExecutorError> {
+        Ok(())
+    }
 
     /// The pairs of methods so far.
     fn coverage(&self) -> &PairCoverage;

@@ -2,22 +2,27 @@
 
 use super::build::Builder;
 use super::pairs::PairCoverage;
+use super::rehearse::{self, Rehearsals};
 use super::values::one_of;
 use super::{Generator, Options, Plan};
 use crate::hunt::harness::{Harness, ThunkId};
 use crate::hunt::protocol::{Executor, ExecutorError, RunReply};
 use rand::RngExt;
+use std::collections::VecDeque;
 
 /// Tests in a row that cannot be built before it gives up.
 const GIVE_UP: usize = 100;
 
 /// ConTeGe's generator: a random prefix and random suffixes. It does not look at what was covered, but counts it,
 /// to be compared with others.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RandomTests {
     builder: Builder,
     coverage: PairCoverage,
     options: Options,
+    attempts: u64,
+    ready: VecDeque<Plan>,
+    rehearsals: Rehearsals,
 }
 
 impl RandomTests {
@@ -25,10 +30,19 @@ impl RandomTests {
     pub fn new(harness: &Harness, seed: u64, options: Options) -> Self {
         let builder = Builder::new(harness, seed);
         let coverage = PairCoverage::new(&builder.shop.methods);
-        RandomTests { builder, coverage, options }
+        RandomTests {
+            builder,
+            coverage,
+            options,
+            attempts: 0,
+            ready: VecDeque::new(),
+            rehearsals: Rehearsals::default(),
+        }
     }
 
     fn plan(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
+        self.attempts += 1;
+        self.builder.begin(self.attempts);
         let calls = if self.builder.rng.random_bool(0.5) { 0 } else { self.options.prefix };
         let Some(prefix) = self.builder.prefix(exec, calls)? else { return Ok(None) };
         let methods: Vec<ThunkId> = self.builder.shop.methods.clone();
@@ -51,8 +65,8 @@ impl RandomTests {
 
 impl Generator for RandomTests {
     fn next(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
-        if self.builder.shop.methods.is_empty() {
-            return Ok(None);
+        if self.builder.shop.methods.is_empty() || !self.ready.is_empty() {
+            return Ok(self.ready.pop_front());
         }
         for _ in 0..GIVE_UP {
             if let Some(plan) = self.plan(exec)? {
@@ -60,6 +74,21 @@ impl Generator for RandomTests {
             }
         }
         Ok(None)
+    }
+
+    fn prepare(&mut self, tests: usize, exec: &mut dyn Executor) -> Result<(), ExecutorError> {
+        if !self.ready.is_empty() {
+            return Ok(());
+        }
+        let tests = self.rehearsals.ahead(tests);
+        let mut copy = self.clone();
+        let (plans, groups) = rehearse::plans(&mut copy, tests, |copy| &mut copy.builder.tries);
+        if self.rehearsals.perform(exec, self.builder.seed(), &groups, &mut self.builder.tries)? {
+            let rehearsals = self.rehearsals;
+            let ready = plans.into_iter().chain(std::mem::take(&mut copy.ready)).collect();
+            *self = Self { ready, rehearsals, ..copy };
+        }
+        Ok(())
     }
 
     fn feedback(&mut self, _plan: &Plan, replies: &[RunReply]) {

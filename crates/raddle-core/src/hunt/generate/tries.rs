@@ -6,7 +6,10 @@
 use crate::hunt::protocol::{CallResult, Execution, Executor, ExecutorError, Run, RunReply};
 use crate::hunt::test::Test;
 use crate::hunt::wire;
+use crate::outcome::Kind;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// How many results are kept.
 const MEMORY: usize = 50_000;
@@ -14,16 +17,37 @@ const MEMORY: usize = 50_000;
 /// What the first call that is no use did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
-    /// It panicked, crashed, or was skipped.
+    /// It panicked or was skipped.
     Failed,
+    /// It ended the process.
+    Crashed,
+    /// It kept the processor to itself until it was given up.
+    Hung,
     /// It did not come back.
     Blocked,
 }
 
-/// Runs sequences and remembers what came of them.
+impl Fault {
+    /// How much it counts against the call, by what it costs.
+    pub fn weight(self) -> u64 {
+        match self {
+            Fault::Failed => 1,
+            Fault::Crashed => 5,
+            Fault::Hung => 25,
+            Fault::Blocked => 0,
+        }
+    }
+}
+
+/// What is known of sequences, by their text.
+type Known = BTreeMap<String, Option<(usize, Fault)>>;
+
+/// Runs sequences and remembers what came of them. Copies share what they remember.
 #[derive(Clone, Debug, Default)]
 pub struct Tries {
-    known: BTreeMap<String, Option<(usize, Fault)>>,
+    known: Rc<RefCell<Known>>,
+    /// In a rehearsal nothing is run, and whatever is not known is taken to work: what was asked.
+    rehearsal: Option<Vec<Test>>,
     /// Sequences asked about.
     pub asked: u64,
     /// Sequences run.
@@ -41,21 +65,56 @@ impl Tries {
     ) -> Result<Option<(usize, Fault)>, ExecutorError> {
         self.asked += 1;
         let text = wire::encode(test);
-        if let Some(known) = self.known.get(&text) {
+        if let Some(known) = self.known.borrow().get(&text) {
             return Ok(*known);
         }
-        let replies = exec.run(vec![Run::new(text.clone(), "serial", seed, 1)])?;
+        if let Some(asked) = &mut self.rehearsal {
+            asked.push(test.clone());
+            return Ok(None);
+        }
+        let replies = exec.run(vec![alone(test, seed)])?;
         self.run += 1;
         let fault = replies.first().and_then(|r| fault(test, r));
-        if self.known.len() >= MEMORY {
-            self.known.clear();
-        }
-        self.known.insert(text, fault);
+        self.learn(text, fault);
         Ok(fault)
+    }
+
+    /// From now on nothing is run.
+    pub fn rehearse(&mut self) {
+        self.rehearsal = Some(Vec::new());
+    }
+
+    /// The rehearsal is over.
+    pub fn perform(&mut self) {
+        self.rehearsal = None;
+    }
+
+    /// What was asked in the rehearsal since this was called last.
+    pub fn rehearsed(&mut self) -> Vec<Test> {
+        self.rehearsal.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Remembers what came of a sequence.
+    pub fn learn(&mut self, text: String, fault: Option<(usize, Fault)>) {
+        let mut known = self.known.borrow_mut();
+        if known.len() >= MEMORY {
+            known.clear();
+        }
+        known.insert(text, fault);
     }
 }
 
-fn fault(test: &Test, reply: &RunReply) -> Option<(usize, Fault)> {
+/// One execution of all calls of a test, none beside another.
+pub fn alone(test: &Test, seed: u64) -> Run {
+    let calls = test.setup.len() + test.suffixes.iter().map(Vec::len).sum::<usize>() + test.finally.len();
+    Run { expects: calls as u32, ..Run::new(wire::encode(test), "serial", seed, 1) }
+}
+
+/// What the first call that is no use did, in an execution of [`alone`].
+pub fn fault(test: &Test, reply: &RunReply) -> Option<(usize, Fault)> {
+    if reply.clean {
+        return None;
+    }
     let Some(execution) = reply.distinct.first() else { return Some((0, Fault::Failed)) };
     let (thread, steps) = match test.suffixes.first() {
         Some(suffix) => (1, suffix.len()),
@@ -66,6 +125,17 @@ fn fault(test: &Test, reply: &RunReply) -> Option<(usize, Fault)> {
         .or_else(|| execution.failure.as_ref().map(|_| (0, Fault::Failed)))
 }
 
+/// Whether every call of the test returned, in an execution of [`alone`].
+pub fn all_work(test: &Test, reply: &RunReply) -> bool {
+    reply.clean || {
+        let Some(execution) = reply.distinct.first() else { return false };
+        let steps = |thread: u32, n: usize| (0..n as u32).map(move |i| (thread, i));
+        let suffixes = test.suffixes.iter().zip(1..).flat_map(|(s, t)| steps(t, s.len()));
+        let mut all = steps(0, test.setup.len() + test.finally.len()).chain(suffixes);
+        execution.failure.is_none() && all.all(|(t, i)| step_fault(execution, t, i).is_none())
+    }
+}
+
 fn step_fault(execution: &Execution, thread: u32, step: u32) -> Option<Fault> {
     let calls = || execution.calls.iter().filter(|c| (c.thread, c.step) == (thread, step));
     if calls().next().is_none() {
@@ -74,7 +144,10 @@ fn step_fault(execution: &Execution, thread: u32, step: u32) -> Option<Fault> {
     calls().find_map(|c| match &c.result {
         CallResult::Value(_) | CallResult::Opaque if c.end.is_some() => None,
         CallResult::Panic { .. } | CallResult::Skipped => Some(Fault::Failed),
-        _ if execution.failed() == Some(crate::Kind::Crash) => Some(Fault::Failed),
-        _ => Some(Fault::Blocked),
+        _ => Some(match execution.failed() {
+            Some(Kind::Crash | Kind::UseAfterFree) => Fault::Crashed,
+            Some(Kind::Timeout) => Fault::Hung,
+            _ => Fault::Blocked,
+        }),
     })
 }

@@ -1,5 +1,6 @@
 //! Comparing executions of one test.
 
+use super::intervals::Intervals;
 use super::verdict::{CallRef, Difference, Order};
 use crate::hunt::harness::ThunkId;
 use crate::hunt::protocol::{CallRecord, CallResult, Execution};
@@ -37,9 +38,9 @@ impl Calls {
         self.by_key.get(key).map_or(&CallResult::Skipped, |c| &c.result)
     }
 
-    /// When a call ended.
-    pub fn end(&self, key: &Key) -> Option<u32> {
-        self.by_key.get(key).and_then(|c| c.end)
+    /// When the calls of the suffixes began and ended.
+    pub fn intervals(&self) -> Intervals {
+        Intervals::new(self.by_key.values().map(|c| (c.thread, c.start, c.end)))
     }
 
     /// The calls of the suffixes in the order in which they began.

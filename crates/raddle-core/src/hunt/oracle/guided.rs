@@ -29,9 +29,6 @@ struct Guide<'a> {
     test: &'a Test,
     seen: &'a Calls,
     loose: &'a BTreeSet<ThunkId>,
-    real_time: Vec<(Key, Key)>,
-    /// The calls of each suffix in order.
-    threads: BTreeMap<u32, Vec<Key>>,
 }
 
 /// The orders of a test that were run, by the threads of their calls.
@@ -48,14 +45,11 @@ pub fn search(
     known: &mut Orders,
     most: u64,
 ) -> Result<(Search, Vec<Serial>), ExecutorError> {
-    let mut threads: BTreeMap<u32, Vec<Key>> = BTreeMap::new();
-    for (key, _) in seen.iter().filter(|(k, _)| k.0 > 0) {
-        threads.entry(key.0).or_default().push(*key);
-    }
-    let guide = Guide { test, seen, loose, real_time: seen.real_time(), threads };
+    let guide = Guide { test, seen, loose };
+    let intervals = seen.intervals();
     let text = wire::encode(test);
     let mut run = Vec::new();
-    let mut order = guide.first_from(&[]);
+    let mut order = intervals.first();
     while let Some(threads) = order {
         if run.len() as u64 >= most {
             return Ok((Search::Undecided, run));
@@ -69,7 +63,7 @@ pub fn search(
         };
         let made: Vec<u32> = serial.calls.order().iter().map(|c| c.thread).collect();
         let bad = guide.first_difference(&serial.calls);
-        let overlaps = overlaps(&serial.calls);
+        let overlaps = serial.calls.intervals().overlap();
         run.push(serial);
         if bad.is_none() {
             return Ok((Search::Explained, run));
@@ -79,7 +73,7 @@ pub fn search(
         if overlaps || other.is_some_and(|at| bad.is_some_and(|bad| at <= bad)) {
             return Ok((Search::Undecided, run));
         }
-        order = guide.after(&threads, bad.unwrap_or(0));
+        order = intervals.after(&threads, bad.unwrap_or(0));
     }
     Ok((Search::None, run))
 }
@@ -100,13 +94,6 @@ pub fn run_order(
     Ok(replies.first().and_then(|r| r.distinct.first()).map(Serial::new))
 }
 
-fn overlaps(calls: &Calls) -> bool {
-    let mut suffix: Vec<(u32, Option<u32>)> =
-        calls.iter().filter(|(k, _)| k.0 > 0).map(|(_, c)| (c.start, c.end)).collect();
-    suffix.sort_unstable();
-    suffix.windows(2).any(|w| w[0].1.is_none_or(|end| end > w[1].0))
-}
-
 impl Guide<'_> {
     /// Which call of the order returned something else first. What differs only in the checks at the end counts
     /// for the whole order.
@@ -121,38 +108,5 @@ impl Guide<'_> {
         let first = calls.iter().position(|(_, key)| differs(key));
         let anywhere = self.seen.iter().chain(serial.iter()).any(|(key, _)| differs(key));
         first.or_else(|| anywhere.then(|| calls.len().saturating_sub(1)))
-    }
-
-    /// Who may call next after these calls: first whoever ended first in the execution, for a call mostly takes
-    /// effect shortly before it ends.
-    fn next(&self, prefix: &[u32]) -> Vec<u32> {
-        let done = |t: &u32| prefix.iter().filter(|p| *p == t).count();
-        let made = |key: &Key| self.threads[&key.0].iter().position(|k| k == key).unwrap() < done(&key.0);
-        let ready = |t: &&u32| match self.threads[*t].get(done(t)) {
-            Some(key) => self.real_time.iter().filter(|(_, b)| b == key).all(|(a, _)| made(a)),
-            None => false,
-        };
-        let mut threads: Vec<u32> = self.threads.keys().filter(ready).copied().collect();
-        threads.sort_by_key(|t| self.seen.end(&self.threads[t][done(t)]).unwrap_or(u32::MAX));
-        threads
-    }
-
-    /// The first complete order that begins like this.
-    fn first_from(&self, prefix: &[u32]) -> Option<Vec<u32>> {
-        let mut order = prefix.to_vec();
-        while let Some(t) = self.next(&order).first() {
-            order.push(*t);
-        }
-        (order.len() == self.threads.values().map(Vec::len).sum::<usize>()).then_some(order)
-    }
-
-    /// The next order that differs from this one at `at` or before.
-    fn after(&self, order: &[u32], at: usize) -> Option<Vec<u32>> {
-        let last = at.min(order.len().checked_sub(1)?);
-        (0..=last).rev().find_map(|i| {
-            let next = self.next(&order[..i]);
-            let tried = next.iter().position(|t| *t == order[i])?;
-            next[tried + 1..].iter().find_map(|t| self.first_from(&[&order[..i], &[*t]].concat()))
-        })
     }
 }

@@ -2,16 +2,12 @@
 
 use super::compare::{Calls, thunk_of};
 use super::reference;
-use super::serials::{Serial, Serials};
+use super::serials::Serial;
 use super::verdict::{CallRef, Explanation, Verdict};
 use crate::hunt::harness::{Domain, Harness, ThunkId};
-use crate::hunt::protocol::{CallResult, Execution, Executor, ExecutorError, Fresh, Run};
+use crate::hunt::protocol::CallResult;
 use crate::hunt::test::Test;
-use crate::hunt::wire;
 use crate::outcome::Kind;
-
-/// How often memory must be left over before it counts.
-const LEAKS: usize = 3;
 
 /// What the checks at the end counted, and how many items came out; `None` if they did not do both.
 fn counted_and_taken(harness: &Harness, test: &Test, calls: &Calls) -> Option<(i128, i128)> {
@@ -57,40 +53,4 @@ pub fn len_disagrees(harness: &Harness, test: &Test, calls: &Calls, serials: &[S
         beside: last,
         explanation: Explanation { orders: serials.len() as u64, nearest: Vec::new() },
     })
-}
-
-/// More memory is left over than in any sequential order, each time and in fresh processes too.
-pub fn leak(
-    exec: &mut dyn Executor,
-    test: &Test,
-    seed: u64,
-    execution: &Execution,
-    serials: &Serials,
-) -> Result<Option<Verdict>, ExecutorError> {
-    let most = |s: &Serials| s.all.iter().map(|s| s.left_bytes).max().unwrap_or(u64::MAX);
-    if execution.failure.is_some() || execution.left_bytes <= most(serials) || !serials.complete {
-        return Ok(None);
-    }
-    let orders = serials.all.len() as u64 + 1;
-    let fresh = Serials::run(exec, test, seed, orders, Fresh::Each)?;
-    let replay = Run {
-        replay: Some(execution.schedule.clone()),
-        fresh: Fresh::Each,
-        ..Run::new(wire::encode(test), "random", seed, 1)
-    };
-    let replies = exec.run(vec![replay; LEAKS])?;
-    let left: Vec<u64> = replies.iter().flat_map(|r| &r.distinct).map(|e| e.left_bytes).collect();
-    let least = left.iter().copied().min().unwrap_or(0);
-    if left.len() < LEAKS || !fresh.complete || least <= most(&fresh) {
-        return Ok(None);
-    }
-    let calls = Calls::new(execution);
-    Ok(Some(Verdict {
-        kind: Kind::Leak,
-        summary: format!("{least} bytes are never freed; at most {} in any sequential order", most(&fresh)),
-        at: None,
-        culprits: calls.order(),
-        beside: Vec::new(),
-        explanation: Explanation { orders: fresh.all.len() as u64, nearest: Vec::new() },
-    }))
 }

@@ -14,15 +14,18 @@
 
 mod compare;
 mod guided;
+mod intervals;
 mod invariants;
+mod leaks;
 mod serials;
 mod verdict;
 
 pub use compare::thunk_of;
+pub use intervals::Intervals;
 pub use verdict::{CallRef, Difference, Explanation, Order, Verdict};
 
 use super::harness::{Harness, ThunkId};
-use super::protocol::{CallResult, Execution, Executor, ExecutorError, Fresh};
+use super::protocol::{CallResult, Execution, Executor, ExecutorError, Fresh, RunReply};
 use super::test::Test;
 use super::wire;
 use crate::outcome::Kind;
@@ -50,8 +53,7 @@ pub struct OracleOptions {
     pub guided_orders: u64,
     /// Whether results are compared; otherwise only panics, deadlocks and the like count.
     pub results: bool,
-    /// Whether memory counts that is left over. Off by default: a type that defers the freeing of memory (epochs,
-    /// hazard pointers) may rightly leave more behind when calls overlap.
+    /// Whether memory counts that is left over each time again.
     pub leaks: bool,
 }
 
@@ -64,6 +66,10 @@ pub struct Oracle {
     loose: BTreeSet<ThunkId>,
     /// By test and seed.
     known: BTreeMap<(String, u64), Known>,
+    /// Executions that seemed to leak, and did not.
+    resting: u64,
+    /// Every execution that seems to leak is looked at.
+    pub thorough: bool,
     /// What it has cost.
     pub cost: OracleCost,
 }
@@ -75,6 +81,14 @@ struct Known {
     all: Option<Serials>,
     /// Some of them, otherwise.
     some: Orders,
+}
+
+impl Known {
+    /// The most that a sequential execution left behind.
+    fn most_left(&self) -> Option<u64> {
+        let all = self.all.iter().flat_map(|s| &s.all);
+        all.chain(self.some.values()).map(|s| s.left_bytes).max()
+    }
 }
 
 /// What the oracle has done so far.
@@ -90,6 +104,14 @@ pub struct OracleCost {
     pub serial: u64,
 }
 
+impl OracleCost {
+    /// Counts what a worker has judged by itself.
+    pub fn explained_by_worker(&mut self, reply: &RunReply) {
+        self.judged += reply.explained;
+        self.serial += reply.serial;
+    }
+}
+
 /// What the oracle says about an execution.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Judgement {
@@ -103,7 +125,7 @@ pub enum Judgement {
 
 impl Default for OracleOptions {
     fn default() -> Self {
-        OracleOptions { few_orders: 20, all_orders: 2_000, guided_orders: 400, results: true, leaks: false }
+        OracleOptions { few_orders: 20, all_orders: 2_000, guided_orders: 400, results: true, leaks: true }
     }
 }
 
@@ -112,7 +134,15 @@ impl Oracle {
     pub fn new(harness: &Harness, options: OracleOptions) -> Self {
         let loose = harness.thunks.iter().filter(|t| t.weak).map(|t| t.id).collect();
         let harness = harness.clone();
-        Oracle { harness, options, loose, known: BTreeMap::new(), cost: OracleCost::default() }
+        Oracle {
+            harness,
+            options,
+            loose,
+            known: BTreeMap::new(),
+            resting: 0,
+            thorough: false,
+            cost: OracleCost::default(),
+        }
     }
 
     /// Thunks whose results are not compared: marked as weak, or found to vary.
@@ -133,9 +163,18 @@ impl Oracle {
         if execution.failed() == Some(Kind::Timeout) {
             return Ok(self.undecided());
         }
+        if execution.explained {
+            return self.left_over(exec, test, seed, execution);
+        }
         let key = (wire::encode(test), seed);
         let mut known = self.known.remove(&key).unwrap_or_default();
-        let judgement = self.judge_knowing(exec, test, seed, execution, &mut known);
+        let mut judgement = self.judge_knowing(exec, test, seed, execution, &mut known);
+        if let Ok(Judgement::Right) = judgement
+            && execution.failure.is_none()
+            && known.most_left().is_some_and(|left| execution.left_bytes > left)
+        {
+            judgement = self.left_over(exec, test, seed, execution);
+        }
         if self.known.len() >= MEMORY {
             self.known.clear();
         }
@@ -176,14 +215,32 @@ impl Oracle {
         if suspicion.is_some() && self.unmask(exec, test, seed, serials, orders)? {
             suspicion = self.suspect(test, execution, serials);
         }
-        if suspicion.is_none() && self.options.leaks {
-            suspicion = invariants::leak(exec, test, seed, execution, serials)?;
-        }
         match suspicion {
             None => Ok(Judgement::Right),
             Some(_) if !serials.complete => Ok(self.undecided()),
             Some(verdict) => Ok(Judgement::Wrong(Box::new(verdict))),
         }
+    }
+
+    /// Judges an execution whose results are right, but which left more behind than sequential ones. A type that
+    /// frees its memory later does so all the time, so after some such cases only few are looked at.
+    fn left_over(
+        &mut self,
+        exec: &mut dyn Executor,
+        test: &Test,
+        seed: u64,
+        execution: &Execution,
+    ) -> Result<Judgement, ExecutorError> {
+        const PATIENT: u64 = 8;
+        let looks = self.thorough || self.resting < PATIENT || self.resting.is_power_of_two();
+        if self.options.leaks
+            && looks
+            && let Some(verdict) = leaks::leak(exec, test, seed, execution)?
+        {
+            return Ok(Judgement::Wrong(Box::new(verdict)));
+        }
+        self.resting += u64::from(!self.thorough);
+        Ok(Judgement::Right)
     }
 
     fn undecided(&mut self) -> Judgement {

@@ -103,6 +103,8 @@ impl Simulator {
                 index: reply.executions,
                 calls: world.calls,
                 left_bytes: 0,
+                held_bytes: 0,
+                explained: false,
                 failure,
                 schedule,
                 trace: run.traces.then_some(trace),

@@ -1,0 +1,106 @@
+//! Asking many questions at once.
+//!
+//! A generator tries its calls sequentially while it builds a test, one question after the other, and each question is
+//! a message to another process and back. Nearly always the answer is that all is well. So a copy of the
+//! generator builds the next tests as if it were, and the tests are then run, each once and one call at a time, all in
+//! one request. If all calls work, the copy takes the place of the generator. Otherwise the generator proper builds
+//! the tests again and finds the questions answered where all was well; elsewhere it asks by itself, as it would
+//! have done anyway. How many tests are rehearsed depends on how it went the last time. The tests that come out are the same, with one exception: a call that works only after
+//! those of another suffix counts as one that works.
+
+use super::tries::{self, Tries};
+use super::{Generator, Plan};
+use crate::hunt::protocol::{Executor, ExecutorError};
+use crate::hunt::test::Test;
+use crate::hunt::wire;
+
+/// Tests that were built together, and what was asked on the way.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Group {
+    /// The tests.
+    pub tests: Vec<Test>,
+    /// Each is a part of one of them.
+    pub asked: Vec<Test>,
+}
+
+/// How rehearsals went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Rehearsals {
+    /// In how many tests all calls worked the last time, or should have.
+    tests: usize,
+}
+
+/// An executor that nobody should ask.
+#[derive(Debug)]
+pub struct Nobody;
+
+impl Executor for Nobody {
+    fn run(&mut self, _: Vec<crate::hunt::Run>) -> Result<Vec<crate::hunt::RunReply>, ExecutorError> {
+        Err(ExecutorError::Over)
+    }
+}
+
+/// The next tests of a generator's copy, whose questions are those of `tries`.
+pub fn plans<G: Generator>(
+    copy: &mut G,
+    tests: usize,
+    tries: impl Fn(&mut G) -> &mut Tries,
+) -> (Vec<Plan>, Vec<Group>) {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut plans = Vec::new();
+    tries(copy).rehearse();
+    while plans.len() < tests
+        && let Ok(Some(plan)) = copy.next(&mut Nobody)
+    {
+        let asked = tries(copy).rehearsed();
+        match groups.last_mut() {
+            Some(group) if asked.is_empty() => group.tests.push(plan.test.clone()),
+            _ => groups.push(Group { tests: vec![plan.test.clone()], asked }),
+        }
+        plans.push(plan);
+    }
+    tries(copy).perform();
+    groups.retain(|g| !g.asked.is_empty());
+    (plans, groups)
+}
+
+impl Rehearsals {
+    /// How many tests to rehearse if so many are wanted: a call that fails may cost much, so few at first.
+    pub fn ahead(&self, wanted: usize) -> usize {
+        (2 * self.tests).clamp(1, wanted)
+    }
+
+    /// Runs what was rehearsed; whether all of it worked. If not, the answers are put where they will be looked for.
+    pub fn perform(
+        &mut self,
+        exec: &mut dyn Executor,
+        seed: u64,
+        groups: &[Group],
+        tries: &mut Tries,
+    ) -> Result<bool, ExecutorError> {
+        if groups.is_empty() {
+            return Ok(true);
+        }
+        let runs = groups.iter().flat_map(|g| &g.tests).map(|t| tries::alone(t, seed)).collect();
+        let mut replies = exec.run(runs)?.into_iter();
+        let mut clear: Vec<&Test> = Vec::new();
+        let mut unclear = 0;
+        self.tests = 0;
+        for group in groups {
+            let works = |t: &Test| replies.next().is_some_and(|r| tries::all_work(t, &r));
+            // All replies have to be taken.
+            let works: Vec<bool> = group.tests.iter().map(works).collect();
+            if works.iter().all(|w| *w) {
+                self.tests += group.tests.len();
+                clear.extend(&group.asked);
+            } else {
+                unclear += 1;
+            }
+        }
+        if unclear > 0 {
+            clear.into_iter().for_each(|t| tries.learn(wire::encode(t), None));
+            self.tests /= 1 + unclear;
+        }
+        Ok(unclear == 0)
+    }
+}
