@@ -20,6 +20,8 @@ struct Cli {
 enum Table {
     /// The 22 classes of MAPTest and CovCon, hunted with each generator
     Classes22(tables::classes22::Args),
+    /// Published crates: what discovery finds of them, and what a hunt reports
+    Crates(tables::crates::Args),
     /// Cost of the full pattern matcher
     Matcher(tables::matcher::Args),
     /// The 45 programs of the HARS paper under every strategy
@@ -43,6 +45,7 @@ enum Format {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().table {
         Table::Classes22(args) => tables::classes22::run(&args),
+        Table::Crates(args) => tables::crates::run(&args),
         Table::Matcher(args) => tables::matcher::run(&args),
         Table::Hars45(args) => tables::hars45::run(&args),
         Table::Peers(args) => tables::peers::run(&args),

@@ -55,7 +55,7 @@ pub fn len_disagrees(harness: &Harness, test: &Test, calls: &Calls, serials: &[S
         at: None,
         culprits: vec![CallRef { thread: 0, step: at }],
         beside: last,
-        explanation: Explanation { orders: serials.len() as u64, nearest: Vec::new() },
+        explanation: Explanation { orders: serials.len() as u64, ..Explanation::default() },
     })
 }
 
@@ -91,6 +91,6 @@ pub fn leak(
         at: None,
         culprits: calls.order(),
         beside: Vec::new(),
-        explanation: Explanation { orders: fresh.all.len() as u64, nearest: Vec::new() },
+        explanation: Explanation { orders: fresh.all.len() as u64, ..Explanation::default() },
     }))
 }

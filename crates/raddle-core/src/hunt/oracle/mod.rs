@@ -15,6 +15,7 @@
 mod compare;
 mod guided;
 mod invariants;
+pub mod promises;
 mod serials;
 mod verdict;
 
@@ -133,6 +134,32 @@ impl Oracle {
         if execution.failed() == Some(Kind::Timeout) {
             return Ok(self.undecided());
         }
+        let judgement = self.judge_strictly(exec, test, seed, execution)?;
+        if let Judgement::Wrong(verdict) = &judgement
+            && verdict.kind == Kind::NonLinearizable
+            && let Some((fewer, execution)) = promises::without_refusals(&self.harness, test, execution)
+        {
+            return Ok(match self.judge_strictly(exec, &fewer, seed, &execution)? {
+                Judgement::Wrong(_) => judgement,
+                other => other,
+            });
+        }
+        Ok(judgement)
+    }
+
+    /// Forgets what it knows of sequential executions and of results that vary.
+    pub fn forget(&mut self) {
+        self.known.clear();
+        self.loose = self.harness.thunks.iter().filter(|t| t.weak).map(|t| t.id).collect();
+    }
+
+    fn judge_strictly(
+        &mut self,
+        exec: &mut dyn Executor,
+        test: &Test,
+        seed: u64,
+        execution: &Execution,
+    ) -> Result<Judgement, ExecutorError> {
         let key = (wire::encode(test), seed);
         let mut known = self.known.remove(&key).unwrap_or_default();
         let judgement = self.judge_knowing(exec, test, seed, execution, &mut known);
@@ -153,7 +180,12 @@ impl Oracle {
     ) -> Result<Judgement, ExecutorError> {
         let orders = serials::orders(&self.harness, test, self.options.all_orders + 1);
         let few = orders <= self.options.few_orders;
-        if !few && known.all.is_none() && execution.failure.is_none() && self.options.results {
+        let compares =
+            self.options.results && !promises::is_diffuse(&self.harness, test, &Calls::new(execution));
+        if !compares && execution.failure.is_none() && !panicked(execution) {
+            return Ok(Judgement::Right);
+        }
+        if !few && known.all.is_none() && execution.failure.is_none() && compares {
             let found = self.search(exec, test, seed, execution, &mut known.some)?;
             match found {
                 Judgement::Undecided => {}
@@ -172,9 +204,9 @@ impl Oracle {
             known.all = Some(all);
         }
         let Some(serials) = known.all.as_ref() else { return Ok(self.undecided()) };
-        let mut suspicion = self.suspect(test, execution, serials);
+        let mut suspicion = self.suspect(test, execution, serials, compares);
         if suspicion.is_some() && self.unmask(exec, test, seed, serials, orders)? {
-            suspicion = self.suspect(test, execution, serials);
+            suspicion = self.suspect(test, execution, serials, compares);
         }
         if suspicion.is_none() && self.options.leaks {
             suspicion = invariants::leak(exec, test, seed, execution, serials)?;
@@ -213,7 +245,13 @@ impl Oracle {
     }
 
     /// What is wrong with the execution if these are all sequential orders.
-    fn suspect(&self, test: &Test, execution: &Execution, serials: &Serials) -> Option<Verdict> {
+    fn suspect(
+        &self,
+        test: &Test,
+        execution: &Execution,
+        serials: &Serials,
+        compares: bool,
+    ) -> Option<Verdict> {
         let calls = Calls::new(execution);
         if let Some(kind) = execution.failed() {
             // A sequential order that fails in the same way explains it, whatever the results were until then.
@@ -226,7 +264,7 @@ impl Oracle {
         if let Some((key, at, message)) = panicked {
             return Some(self.panicked(test, &calls, key, at, message, &serials.all));
         }
-        if !self.options.results {
+        if !compares {
             return None;
         }
         if let Some(verdict) = invariants::len_disagrees(&self.harness, test, &calls, &serials.all) {
@@ -336,7 +374,30 @@ impl Oracle {
         let names: BTreeSet<String> = culprits.iter().map(|c| self.name(test, *c)).collect();
         let names: Vec<String> = names.into_iter().collect();
         let summary = format!("no sequential order explains what {} returned", names.join(" and "));
-        self.verdict(test, Kind::NonLinearizable, summary, None, culprits, calls, serials)
+        let apart = self.apart(test, calls, serials, &culprits);
+        let mut verdict = self.verdict(test, Kind::NonLinearizable, summary, None, culprits, calls, serials);
+        verdict.explanation.apart = apart;
+        verdict
+    }
+
+    /// The names of the culprits if a sequential order explains everything but what they returned.
+    fn apart(
+        &self,
+        test: &Test,
+        calls: &Calls,
+        serials: &[Serial],
+        culprits: &BTreeSet<CallRef>,
+    ) -> Vec<String> {
+        let thunks: BTreeSet<ThunkId> =
+            culprits.iter().filter_map(|c| thunk_of(test, c.thread, c.step)).collect();
+        let loose: BTreeSet<ThunkId> = self.loose.union(&thunks).copied().collect();
+        let real_time = calls.real_time();
+        let explained =
+            |s: &Serial| s.failed.is_none() && compare::explains(test, calls, &real_time, &s.calls, &loose);
+        if !serials.iter().any(explained) {
+            return Vec::new();
+        }
+        thunks.iter().map(|t| self.harness.thunk(*t).name.clone()).collect()
     }
 
     fn nearest(&self, test: &Test, calls: &Calls, serials: &[Serial]) -> Vec<Order> {
@@ -364,9 +425,13 @@ impl Oracle {
     ) -> Verdict {
         let beside = calls.beside(&culprits);
         let nearest = self.nearest(test, calls, serials);
-        let explanation = Explanation { orders: serials.len() as u64, nearest };
+        let explanation = Explanation { orders: serials.len() as u64, nearest, apart: Vec::new() };
         Verdict { kind, summary, at, culprits: culprits.into_iter().collect(), beside, explanation }
     }
+}
+
+fn panicked(execution: &Execution) -> bool {
+    execution.calls.iter().any(|c| matches!(c.result, CallResult::Panic { .. }))
 }
 
 fn reference(key: &Key) -> CallRef {
