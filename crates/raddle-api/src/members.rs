@@ -382,6 +382,7 @@ pub(crate) fn signature(
         must_use: item.attrs.iter().any(|a| matches!(a, Attribute::MustUse { .. })),
         summary: summary(item),
         caveat: promise::caveat(docs, alone),
+        in_parts: promise::in_parts(docs),
         gives_up: promise::gives_up(item.name.as_deref().unwrap_or_default(), docs),
         span: span(item),
     }

@@ -233,6 +233,9 @@ pub struct Function {
     /// A sentence of its documentation by which its result may be old or rough.
     #[serde(default)]
     pub caveat: Option<String>,
+    /// A sentence of its documentation by which it makes several steps.
+    #[serde(default)]
+    pub in_parts: Option<String>,
     /// A sentence of its documentation that says when it gives up, for a `try_`.
     #[serde(default)]
     pub gives_up: Option<String>,

@@ -5,7 +5,7 @@
 use crate::model::{Api, Function, Receiver, Ty, Via};
 
 /// Phrases after which a result may be old or rough, whatever the function is for.
-const ROUGH: [&str; 17] = [
+const ROUGH: [&str; 16] = [
     "stale",
     "outdated",
     "out of date",
@@ -14,15 +14,14 @@ const ROUGH: [&str; 17] = [
     "weak consistency",
     "eventually consistent",
     "approximat",
-    "estimat",
+    "an estimate",
+    "estimated number",
     "inaccura",
     "not be accurate",
     "overcount",
     "undercount",
     "may or may not",
     "racy",
-    "best effort",
-    "best-effort",
 ];
 /// Phrases that count for functions that look at the whole object: they take nothing but `self`.
 const WHOLE: [&str; 5] =
@@ -50,6 +49,12 @@ pub fn caveat(docs: &str, alone: bool) -> Option<String> {
         let lower = sentence.to_lowercase();
         ROUGH.iter().any(|p| lower.contains(p)) || (alone && WHOLE.iter().any(|p| lower.contains(p)))
     })?;
+    Some(shortened(&found))
+}
+
+/// The sentence of a documentation by which a function makes several steps: it gives something back meanwhile.
+pub fn in_parts(docs: &str) -> Option<String> {
+    let found = sentences(docs).into_iter().find(|s| s.to_lowercase().contains("temporarily"))?;
     Some(shortened(&found))
 }
 

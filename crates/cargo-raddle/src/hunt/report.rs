@@ -158,7 +158,7 @@ pub fn indented(details: &str) -> String {
 /// Which methods are not held to take effect at one moment, and why.
 pub fn promises(harness: &Harness) -> String {
     let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    let calls = harness.thunks.iter().filter(|t| matches!(t.role, Role::Method | Role::Continuation));
+    let calls = harness.thunks.iter().filter(|t| t.role == Role::Method);
     for thunk in calls {
         let name = thunk.name.as_str();
         let because = thunk.because.as_deref().unwrap_or_default();

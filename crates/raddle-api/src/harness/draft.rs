@@ -61,6 +61,7 @@ pub struct Draft {
 pub struct Promises {
     pub weak: bool,
     pub refuses: Vec<String>,
+    pub compound: bool,
     /// The user wants it compared whatever it does.
     pub strict: bool,
     pub because: Option<String>,
@@ -78,7 +79,15 @@ fn promises(world: &World<'_>, settings: &TypeSettings, of: &str, function: &Fun
     let keeps = |ty: &Ty| world.is_slot(ty) || world.definition(ty).is_some() || has_lifetime(ty);
     let (refuses, in_the_way) = promise::refusals(world.api, function, &keeps);
     let weak = promise::weak(function);
-    Promises { weak: weak.is_some(), refuses, strict: false, because: weak.or(in_the_way) }
+    let parts = function.in_parts.as_ref().map(|s| format!("documented: \"{s}\""));
+    let compound = parts.is_some();
+    Promises {
+        weak: weak.is_some(),
+        refuses,
+        compound,
+        strict: false,
+        because: weak.or(parts).or(in_the_way),
+    }
 }
 
 /// Everything that is to be tried for one concrete type under test.

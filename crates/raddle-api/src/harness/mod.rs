@@ -238,7 +238,7 @@ fn one(request: &Request<'_>, court: &Court, subject: Ty) -> Result<(Judged, Str
     dropped.dedup();
     let thunk = |(number, (draft, body)): (usize, &(&draft::Draft, &draft::Body))| {
         let promises = &draft.promises;
-        let compound = !promises.strict && body.code.contains("drain!(");
+        let compound = promises.compound || (!promises.strict && body.code.contains("drain!("));
         let mut refuses = promises.refuses.clone();
         if !promises.strict && body.code.contains("task::poll_once(") {
             refuses.push("Pending".to_owned());

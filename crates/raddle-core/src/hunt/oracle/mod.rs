@@ -182,10 +182,11 @@ impl Oracle {
         let few = orders <= self.options.few_orders;
         let compares =
             self.options.results && !promises::is_diffuse(&self.harness, test, &Calls::new(execution));
-        if !compares && execution.failure.is_none() && !panicked(execution) {
+        let panics = panicked(execution);
+        if !compares && execution.failure.is_none() && !panics {
             return Ok(Judgement::Right);
         }
-        if !few && known.all.is_none() && execution.failure.is_none() && compares {
+        if !few && known.all.is_none() && execution.failure.is_none() && compares && !panics {
             let found = self.search(exec, test, seed, execution, &mut known.some)?;
             match found {
                 Judgement::Undecided => {}
@@ -264,7 +265,8 @@ impl Oracle {
         if let Some((key, at, message)) = panicked {
             return Some(self.panicked(test, &calls, key, at, message, &serials.all));
         }
-        if !compares {
+        // After a panic that sequential orders show too, calls are missing, and the rest says little.
+        if !compares || self::panicked(execution) {
             return None;
         }
         if let Some(verdict) = invariants::len_disagrees(&self.harness, test, &calls, &serials.all) {
@@ -301,13 +303,8 @@ impl Oracle {
                 let mut again = Serials::default();
                 for serial in &first.all {
                     let threads: Vec<u32> = serial.calls.order().iter().map(|c| c.thread).collect();
-                    again.all.extend(guided::run_order(
-                        exec,
-                        &wire::encode(test),
-                        seed,
-                        &threads,
-                        Fresh::Once,
-                    )?);
+                    let one = guided::run_order(exec, &wire::encode(test), seed, &threads, Fresh::Once)?;
+                    again.all.extend(one.runs.into_iter().take(1));
                 }
                 let varying = first.differing(&again, test);
                 if varying.is_empty() {
