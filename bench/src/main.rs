@@ -23,6 +23,8 @@ enum Table {
     Classes22(tables::classes22::Args),
     /// The conformance suites under many schedules
     Conformance(tables::conformance::Args),
+    /// Published crates: what discovery finds of them, and what a hunt reports
+    Crates(tables::crates::Args),
     /// Cost of the full pattern matcher
     Matcher(tables::matcher::Args),
     /// The 45 programs of the HARS paper under every strategy
@@ -49,6 +51,7 @@ fn main() -> anyhow::Result<()> {
     match Cli::parse().table {
         Table::Classes22(args) => tables::classes22::run(&args),
         Table::Conformance(args) => tables::conformance::run(&args),
+        Table::Crates(args) => tables::crates::run(&args),
         Table::Matcher(args) => tables::matcher::run(&args),
         Table::Hars45(args) => tables::hars45::run(&args),
         Table::Hunt(args) => tables::hunt::run(&args),

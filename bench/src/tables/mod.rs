@@ -2,6 +2,7 @@
 
 pub mod classes22;
 pub mod conformance;
+pub mod crates;
 pub mod hars45;
 pub mod hunt;
 pub mod matcher;

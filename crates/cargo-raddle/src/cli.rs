@@ -206,6 +206,9 @@ pub struct HuntArgs {
     /// Let the code under test use the network and all files
     #[arg(long)]
     pub no_sandbox: bool,
+    /// What is expected of functions.
+    #[command(flatten)]
+    pub functions: HuntFunctionArgs,
     /// How the harness is built.
     #[command(flatten)]
     pub build: HuntBuildArgs,
@@ -218,6 +221,21 @@ pub struct HuntArgs {
     /// Its executable
     #[arg(long, hide = true, value_name = "FILE", requires = "harness")]
     pub executable: Option<PathBuf>,
+}
+
+/// What is expected of functions, besides what the package's settings say.
+#[derive(Args, Clone, Default, Debug)]
+#[command(next_help_heading = "Functions (by name, or Type::name)")]
+pub struct HuntFunctionArgs {
+    /// Never call these
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub exclude: Vec<String>,
+    /// Do not compare what these return: they promise approximate or old results only
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub weak: Vec<String>,
+    /// Compare what these return, although their documentation takes something back
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub strict: Vec<String>,
 }
 
 /// How a harness is built.
@@ -257,7 +275,8 @@ pub struct HuntBuildArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Search")]
 pub struct HuntSearchArgs {
-    /// Time per type at most: 500ms, 30s, 2m, 1h; 0 for no limit [default: 30s, or none with --schedules]
+    /// Time per type at most: 500ms, 30s, 2m, 1h; 0 for no limit [default: 30s, or a share of 2m where no type is
+    /// named, or none with --schedules]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub budget: Option<Duration>,
     /// Executions of generated tests per type at most

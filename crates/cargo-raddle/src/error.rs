@@ -75,6 +75,9 @@ pub enum Error {
     /// What a hunt needs of a crate is not there; in words, with the next step.
     #[error("{0}")]
     Hunt(String),
+    /// A type that cannot be hunted: nothing makes one.
+    #[error("{0}")]
+    Unfit(String),
 }
 
 impl Error {

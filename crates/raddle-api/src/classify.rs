@@ -223,10 +223,14 @@ fn borrows(ty: &ApiType) -> bool {
     ty.generics.params.iter().any(|p| p.name.starts_with('\''))
 }
 
-/// A value that is used up by looking at it, or that only gives access to something else.
-fn is_passing(ty: &ApiType) -> bool {
-    const PASSING: [&str; 3] = ["std::iter::Iterator", "std::future::Future", "std::ops::Deref"];
-    PASSING.iter().any(|p| ty.implements(p).is_some())
+/// A value that is used up by looking at it.
+fn is_used_up(ty: &ApiType) -> bool {
+    ["std::iter::Iterator", "std::future::Future"].iter().any(|p| ty.implements(p).is_some())
+}
+
+/// A value that gives access to something else.
+fn gives_access(ty: &ApiType) -> bool {
+    ty.implements("std::ops::Deref").is_some()
 }
 
 fn companions(types: &mut [ApiType], pool: &[Pooled], flows: &[Flow]) {
@@ -248,7 +252,8 @@ fn companions(types: &mut [ApiType], pool: &[Pooled], flows: &[Flow]) {
     for (a, b) in pairs {
         let is_handle = |t: &ApiType| {
             !borrows(t)
-                && !is_passing(t)
+                && !is_used_up(t)
+                && !gives_access(t)
                 && t.send.is_possible()
                 && !t.evidence.is_empty()
                 && t.kind != TypeKind::Enum
@@ -304,7 +309,10 @@ fn standing(t: usize, all: &Collected, makers: &BTreeMap<usize, Set>, literal: b
     let continuation =
         || Standing::Continuation { of: of.iter().map(|i| all.types[*i].path.clone()).collect() };
     let from_nothing = constructors.iter().any(|f| !needs_state(f, &all.types));
-    if !of.is_empty() && (is_passing(ty) || (borrows(ty) && !from_nothing)) {
+    // A counted pointer gives access to something else, too, but its clones are handles of one object.
+    let counted = from_nothing && ty.points && ty.clone.is_possible() && !borrows(ty);
+    let passing = is_used_up(ty) || (gives_access(ty) && !counted);
+    if !of.is_empty() && (passing || (borrows(ty) && !from_nothing)) {
         return continuation();
     }
     if constructors.is_empty() && !literal {

@@ -19,6 +19,7 @@ mod members;
 pub mod model;
 pub mod package;
 mod print;
+pub mod promise;
 pub mod rustdoc;
 pub mod settings;
 pub mod std_path;

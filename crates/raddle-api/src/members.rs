@@ -7,6 +7,7 @@ use crate::model::{
     ApiType, Fact, Function, Generics, LeftOut, Origin, Purpose, Receiver, Standing, TraitRef, Ty, TypeKind,
     Variant, VariantFields, Via,
 };
+use crate::promise;
 use crate::unify::Binding;
 use crate::view::{Seen, Unseen};
 use crate::world::{PublicPath, Resolved};
@@ -362,6 +363,8 @@ pub(crate) fn signature(
         },
         _ => Receiver::None,
     };
+    let docs = item.docs.as_deref().unwrap_or_default();
+    let alone = inputs.len() == 1 && receiver != Receiver::None;
     Function {
         name: item.name.clone().unwrap_or_default(),
         label,
@@ -378,6 +381,9 @@ pub(crate) fn signature(
         deprecated: item.deprecation.is_some(),
         must_use: item.attrs.iter().any(|a| matches!(a, Attribute::MustUse { .. })),
         summary: summary(item),
+        caveat: promise::caveat(docs, alone),
+        in_parts: promise::in_parts(docs),
+        gives_up: promise::gives_up(item.name.as_deref().unwrap_or_default(), docs),
         span: span(item),
     }
 }

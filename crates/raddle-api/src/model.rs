@@ -230,6 +230,15 @@ pub struct Function {
     pub must_use: bool,
     /// The first line of its documentation.
     pub summary: String,
+    /// A sentence of its documentation by which its result may be old or rough.
+    #[serde(default)]
+    pub caveat: Option<String>,
+    /// A sentence of its documentation by which it makes several steps.
+    #[serde(default)]
+    pub in_parts: Option<String>,
+    /// A sentence of its documentation that says when it gives up, for a `try_`.
+    #[serde(default)]
+    pub gives_up: Option<String>,
     /// Where it is defined.
     pub span: Option<Span>,
 }

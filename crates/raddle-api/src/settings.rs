@@ -16,6 +16,8 @@ pub struct Settings {
     pub exclude: Vec<String>,
     /// Functions whose results are never compared, for all types.
     pub weak: Vec<String>,
+    /// Functions that are held to take effect at one moment, whatever their documentation says, for all types.
+    pub strict: Vec<String>,
     /// Rust expressions for parameters and types, for all types.
     pub values: BTreeMap<String, Vec<String>>,
     /// Settings of single types, by the name or path the user wrote.
@@ -33,6 +35,8 @@ pub struct TypeSettings {
     pub exclude: Vec<String>,
     /// Functions whose results are never compared: documented as weakly consistent.
     pub weak: Vec<String>,
+    /// Functions that are held to take effect at one moment, whatever their documentation says.
+    pub strict: Vec<String>,
     /// What generic parameters stand for: `K` is `String`.
     pub generics: BTreeMap<String, String>,
     /// Rust expressions, by `function.parameter`, by parameter or by type, in this order of precedence.
@@ -46,8 +50,15 @@ pub struct TypeSettings {
 #[error("[package.metadata.raddle]: {0}")]
 pub struct SettingsError(String);
 
-const TOP: [&str; 4] = ["exclude", "weak", "values", "type"];
-const TYPE: [&str; 7] = ["skip", "constructor", "exclude", "weak", "generics", "values", "single"];
+impl SettingsError {
+    /// What is wrong, without where settings usually are.
+    pub fn plain(&self) -> &str {
+        &self.0
+    }
+}
+
+const TOP: [&str; 5] = ["exclude", "weak", "strict", "values", "type"];
+const TYPE: [&str; 8] = ["skip", "constructor", "exclude", "weak", "strict", "generics", "values", "single"];
 
 impl Settings {
     /// The settings in the metadata of a package (`package.metadata` as JSON).
@@ -70,6 +81,7 @@ impl Settings {
         Ok(Settings {
             exclude: strings(table.get("exclude"), "exclude")?,
             weak: strings(table.get("weak"), "weak")?,
+            strict: strings(table.get("strict"), "strict")?,
             values: lists(table.get("values"), "values")?,
             types,
         })
@@ -81,6 +93,7 @@ impl Settings {
         let mut out = own.unwrap_or_default();
         out.exclude.extend(self.exclude.iter().cloned());
         out.weak.extend(self.weak.iter().cloned());
+        out.strict.extend(self.strict.iter().cloned());
         for (name, values) in &self.values {
             out.values.entry(name.clone()).or_insert_with(|| values.clone());
         }
@@ -91,7 +104,7 @@ impl Settings {
     pub fn check(&self, api: &Api) -> Result<(), SettingsError> {
         let functions: Vec<&str> =
             api.types.iter().flat_map(|t| &t.functions).map(|f| f.name.as_str()).collect();
-        for name in self.exclude.iter().chain(&self.weak) {
+        for name in self.exclude.iter().chain(&self.weak).chain(&self.strict) {
             exists(last(name), &functions, "function")?;
         }
         for (name, settings) in &self.types {
@@ -101,7 +114,9 @@ impl Settings {
             };
             let of_type: Vec<&str> = ty.functions.iter().map(|f| f.name.as_str()).collect();
             let grouped = settings.single.values().flatten();
-            for function in settings.exclude.iter().chain(&settings.weak).chain(grouped) {
+            for function in
+                settings.exclude.iter().chain(&settings.weak).chain(&settings.strict).chain(grouped)
+            {
                 exists(last(function), &of_type, &format!("function of `{name}`"))?;
             }
             let params: Vec<&str> = ty.generics.params.iter().map(|p| p.name.as_str()).collect();
@@ -136,6 +151,7 @@ impl TypeSettings {
             constructors: strings(table.get("constructor"), &format!("{at}.constructor"))?,
             exclude: strings(table.get("exclude"), &format!("{at}.exclude"))?,
             weak: strings(table.get("weak"), &format!("{at}.weak"))?,
+            strict: strings(table.get("strict"), &format!("{at}.strict"))?,
             generics,
             values: lists(table.get("values"), &format!("{at}.values"))?,
             single: lists(table.get("single"), &format!("{at}.single"))?,
@@ -150,6 +166,11 @@ impl TypeSettings {
     /// Whether a function's results are not compared.
     pub fn is_weak(&self, type_name: &str, function: &str) -> bool {
         self.weak.iter().any(|e| names(e, type_name, function))
+    }
+
+    /// Whether a function is held to take effect at one moment.
+    pub fn is_strict(&self, type_name: &str, function: &str) -> bool {
+        self.strict.iter().any(|e| names(e, type_name, function))
     }
 
     /// The group of functions that only one thread may call, if the function is in one.

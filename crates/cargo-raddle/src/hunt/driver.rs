@@ -140,6 +140,7 @@ impl Lab<'_> {
                 saved: 0,
                 outdated: 0,
                 unconfirmed: vec![],
+                isolated: false,
                 coverage: generator.coverage().clone(),
                 patterns: self.follows().then(PatternCoverage::default),
                 symbols: Symbols::default(),
@@ -355,9 +356,20 @@ impl Hunt<'_> {
                 }
                 self.causes.insert(smaller, ATTEMPTS);
             }
+            Err(_) if !self.done.isolated => self.isolate(),
             Err(instead) => self.done.unconfirmed.push(Unconfirmed { kind, message, instead }),
         }
         Ok(Ok(()))
+    }
+
+    /// A violation did not repeat where nothing had run before: the program keeps something from test to test, in a
+    /// static or in thread-locals. What was seen so far says little then, so it is looked at again without that.
+    fn isolate(&mut self) {
+        self.done.isolated = true;
+        self.search.isolated = true;
+        self.proof.isolated = true;
+        self.oracle.forget();
+        self.causes = self.kept.iter().map(|cause| (cause.clone(), ATTEMPTS)).collect();
     }
 
     fn proved(

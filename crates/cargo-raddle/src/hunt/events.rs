@@ -4,6 +4,7 @@ use super::hunted::{End, Hunted, Settings, Unconfirmed};
 use super::store::Kept;
 use super::subject::Subject;
 use crate::exit::Exit;
+use raddle_core::hunt::Thunk;
 use raddle_core::hunt::generate::{PairCoverage, PatternCoverage};
 use raddle_core::outcome::Kind;
 use raddle_core::trace::Site;
@@ -76,11 +77,17 @@ pub enum Event<'a> {
     Type {
         /// Its path.
         target: &'a str,
-        /// `ok`, `found`, `untested`, `error`.
+        /// The version of its crate, if a harness was made.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        version: Option<&'a str>,
+        /// `ok`, `found`, `untested`, `skipped`, `error`.
         status: &'static str,
         /// Why, if the status is `untested` or `error`.
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<String>,
+        /// What the harness offers, if there is one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        offers: Option<Box<Offers>>,
         /// What was done, if it came to that.
         #[serde(skip_serializing_if = "Option::is_none")]
         stats: Option<Box<Stats>>,
@@ -95,6 +102,37 @@ pub enum Event<'a> {
     },
     /// The last line.
     Summary(&'a Summary),
+}
+
+/// What a harness can call, and what it expects of it.
+#[derive(Serialize, Clone, Debug)]
+pub struct Offers {
+    /// Public methods by `&self` that have a thunk.
+    pub shared_methods: usize,
+    /// Those that have none, with the reason.
+    pub missing: Vec<(String, String)>,
+    /// Methods whose results are not compared, with the reason.
+    pub weak: Vec<(String, String)>,
+    /// Methods that may refuse beside other calls, with their refusals.
+    pub refuses: Vec<(String, Vec<String>)>,
+}
+
+impl Offers {
+    /// Of a harness.
+    pub fn of(subject: &Subject) -> Self {
+        let missing = subject.dropped.iter().filter(|d| d.counts);
+        let thunks = || subject.harness.thunks.iter();
+        let because = |t: &Thunk| t.because.clone().unwrap_or_default();
+        Offers {
+            shared_methods: subject.shared_methods,
+            missing: missing.map(|d| (d.name.clone(), d.why.clone())).collect(),
+            weak: thunks().filter(|t| t.weak).map(|t| (t.name.clone(), because(t))).collect(),
+            refuses: thunks()
+                .filter(|t| !t.refuses.is_empty())
+                .map(|t| (t.name.clone(), t.refuses.clone()))
+                .collect(),
+        }
+    }
 }
 
 /// Totals of the hunt of a type. Only the fields that end in `_ms` depend on the machine.
@@ -123,6 +161,8 @@ pub struct Stats {
     pub patterns: Option<Patterns>,
     /// Violations that did not repeat.
     pub unconfirmed: usize,
+    /// Every execution had a process of its own, because the program keeps something from test to test.
+    pub isolated: bool,
     /// Saved findings that did not repeat or belong to another build.
     pub outdated: usize,
     /// Workers that died.
@@ -180,6 +220,8 @@ pub struct Summary {
     pub found: usize,
     /// Not tested, or not wholly.
     pub untested: usize,
+    /// Left out because nothing makes one, where the user named no type.
+    pub skipped: usize,
     /// In which the tool failed.
     pub errors: usize,
     /// Findings.
@@ -234,6 +276,7 @@ impl Stats {
             pairs: Pairs::of(&hunted.coverage),
             patterns: hunted.patterns.as_ref().map(Patterns::of),
             unconfirmed: hunted.unconfirmed.len(),
+            isolated: hunted.isolated,
             outdated: hunted.outdated,
             deaths: hunted.totals.deaths,
             generate_ms: hunted.stages.generate.as_millis(),
@@ -256,6 +299,7 @@ impl Summary {
             clean: 0,
             found: 0,
             untested: 0,
+            skipped: 0,
             errors: 0,
             findings: 0,
             unconfirmed: 0,

@@ -10,7 +10,7 @@ use super::sandbox::Confinement;
 use crate::interrupt::{self, Group};
 use crate::worker::{Log, describe};
 use raddle_core::hunt::protocol::{ExecutorError, Reply, Request, Spent};
-use raddle_core::hunt::{Executor, Run, RunReply};
+use raddle_core::hunt::{Executor, Fresh, Run, RunReply};
 use raddle_core::protocol::{JOB_VAR, Job};
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -78,6 +78,8 @@ pub struct Workers {
     deadline: Option<Instant>,
     next_id: u64,
     stillborn: u32,
+    /// Every execution has a process of its own.
+    pub isolated: bool,
     /// Totals of all workers.
     pub totals: Totals,
     /// What sites and names are called across workers.
@@ -101,6 +103,7 @@ impl Workers {
             deadline,
             next_id: 0,
             stillborn: 0,
+            isolated: false,
             totals: Totals::default(),
             numbers: Numbers::default(),
         }
@@ -249,7 +252,10 @@ impl Workers {
 }
 
 impl Executor for Workers {
-    fn run(&mut self, runs: Vec<Run>) -> Result<Vec<RunReply>, ExecutorError> {
+    fn run(&mut self, mut runs: Vec<Run>) -> Result<Vec<RunReply>, ExecutorError> {
+        if self.isolated {
+            runs.iter_mut().filter(|r| r.fresh == Fresh::No).for_each(|r| r.fresh = Fresh::Each);
+        }
         match self.ask(&runs)? {
             Ok(replies) if replies.len() == runs.len() => Ok(replies),
             Ok(_) => Err(ExecutorError::Broken("the worker answers too little".into())),

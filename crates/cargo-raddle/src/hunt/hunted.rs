@@ -107,6 +107,8 @@ pub struct Hunted {
     pub outdated: usize,
     /// What did not repeat.
     pub unconfirmed: Vec<Unconfirmed>,
+    /// What earlier tests left behind changed a later one, so that from then on every execution had a process of its own.
+    pub isolated: bool,
     /// Which methods ran at the same time.
     pub coverage: PairCoverage,
     /// Which memory-access patterns occurred, if the generator asks for them.

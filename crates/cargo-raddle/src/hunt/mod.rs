@@ -48,6 +48,15 @@ use subject::Subject;
 
 /// Time per type unless told otherwise.
 const BUDGET: Duration = Duration::from_secs(30);
+/// Time for all types of a crate together unless told otherwise, but at least [`LEAST`] for each.
+const TOGETHER: Duration = Duration::from_secs(120);
+/// A type's least share of that.
+const LEAST: Duration = Duration::from_secs(5);
+
+/// A type's time when so many are hunted without being named.
+fn share(types: usize) -> Duration {
+    (TOGETHER / u32::try_from(types.max(1)).unwrap_or(u32::MAX)).clamp(LEAST, BUDGET)
+}
 
 /// What is said about a type in the end.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,6 +67,8 @@ pub enum Verdict {
     Found(usize),
     /// Not tested, or not wholly; why.
     Untested(String),
+    /// It cannot be hunted, and the user did not ask for it by name; why.
+    Skipped(String),
     /// The tool failed; why.
     Error(String),
 }
@@ -78,8 +89,11 @@ pub fn run(args: &HuntArgs) -> Exit {
 
 fn whole(args: &HuntArgs, voice: &mut Voice, summary: &mut Summary) -> Result<()> {
     host::check_machine(None)?;
-    let settings = settings(&args.search, !args.no_sandbox)?;
+    let mut settings = settings(&args.search, !args.no_sandbox)?;
     let prepared = Prepared::new(args)?;
+    if args.search.budget.is_none() && args.search.schedules.is_none() && !prepared.named() {
+        settings.budget = Some(share(prepared.prospects.len()));
+    }
     for warning in &prepared.warnings {
         voice.warning(warning);
     }
@@ -164,11 +178,12 @@ fn one(prepared: &Prepared, prospect: &Prospect, lab: &Lab<'_>, bar: &ProgressBa
     let failed = |verdict, details| Outcome { subject: None, hunted: None, verdict, details };
     let subject = match prepared.build(prospect, lab.runtime) {
         Ok(subject) => subject,
+        Err(Error::Unfit(why)) if !prepared.named() => return failed(Verdict::Skipped(why), None),
         Err(error) => {
             return failed(Verdict::Error(error.to_string()), error.details().map(ToOwned::to_owned));
         }
     };
-    if let Some(verdict) = unfit(&subject) {
+    if let Some(verdict) = unfit(&subject, prepared.named()) {
         return Outcome { subject: Some(subject), ..failed(verdict, None) };
     }
     let began = Instant::now();
@@ -194,15 +209,17 @@ fn one(prepared: &Prepared, prospect: &Prospect, lab: &Lab<'_>, bar: &ProgressBa
 }
 
 /// Why a harness cannot be hunted, if so.
-fn unfit(subject: &Subject) -> Option<Verdict> {
+fn unfit(subject: &Subject, named: bool) -> Option<Verdict> {
     let harness = &subject.harness;
     let made = |t: &raddle_core::hunt::Thunk| t.output.slots.iter().any(|s| harness.type_info(*s).subject);
     if !harness.thunks.iter().any(made) {
         let why = "no function was found that makes one; give an expression in [package.metadata.raddle]";
-        return Some(Verdict::Error(format!("no constructor: {why}")));
+        let why = format!("no constructor: {why}");
+        return Some(if named { Verdict::Error(why) } else { Verdict::Skipped(why) });
     }
     let none = harness.with_role(Role::Method).next().is_none();
-    none.then(|| Verdict::Untested("it has no method that could be called".to_owned()))
+    let why = "it has no method that could be called".to_owned();
+    none.then_some(if named { Verdict::Untested(why) } else { Verdict::Skipped(why) })
 }
 
 fn verdict(hunted: &Hunted) -> Verdict {
@@ -243,6 +260,7 @@ fn count(summary: &mut Summary, result: &Outcome) {
         Verdict::Clean => summary.clean += 1,
         Verdict::Found(_) => summary.found += 1,
         Verdict::Untested(_) => summary.untested += 1,
+        Verdict::Skipped(_) => summary.skipped += 1,
         Verdict::Error(_) => summary.errors += 1,
     }
     if let Some(hunted) = &result.hunted {
@@ -346,7 +364,14 @@ impl Voice {
             return json(target, result);
         }
         self.say(&report::outcome(target, &result.verdict, result.hunted.as_ref()));
+        if let Some(details) = &result.details {
+            self.say(&report::indented(details));
+        }
         let (Some(subject), Some(hunted)) = (&result.subject, &result.hunted) else { return };
+        let promises = report::promises(&subject.harness);
+        if !promises.is_empty() {
+            self.say(&promises);
+        }
         if args.open > 0 {
             self.say(&report::open(hunted, args.open));
         }
@@ -386,16 +411,31 @@ fn json(target: &str, result: &Outcome) {
         Verdict::Clean => ("ok", None),
         Verdict::Found(_) => ("found", None),
         Verdict::Untested(why) => ("untested", Some(why.clone())),
+        Verdict::Skipped(why) => ("skipped", Some(why.clone())),
         Verdict::Error(why) => ("error", Some(why.clone())),
     };
     if let Some(details) = &result.details {
         Event::Error { message: message.clone().unwrap_or_default(), details: Some(details) }.print();
     }
-    Event::Type { target, status, message, stats: result.hunted.as_ref().map(|h| Box::new(Stats::of(h))) }
-        .print();
+    let offers = result.subject.as_ref().map(|s| Box::new(events::Offers::of(s)));
+    let stats = result.hunted.as_ref().map(|h| Box::new(Stats::of(h)));
+    let version = result.subject.as_ref().map(|s| s.harness.version.as_str());
+    Event::Type { target, version, status, message, offers, stats }.print();
 }
 
 /// A directory, by default `target/raddle` here.
 fn default_out() -> Result<PathBuf> {
     absolute(Path::new("target/raddle"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_types_share_the_time_and_few_have_as_much_as_a_named_one() {
+        assert_eq!((share(1), share(4)), (BUDGET, BUDGET));
+        assert_eq!(share(12), Duration::from_secs(10));
+        assert_eq!(share(1000), LEAST);
+    }
 }

@@ -53,13 +53,25 @@ impl Prepared {
         let (source, out) = source(args)?;
         host::check_toolchain(source.manifest.parent().unwrap_or(&out))?;
         let api = discover(&source).map_err(api_error)?;
-        let settings = if args.subject.is_none() {
-            let settings = Settings::from_metadata(&source.package().metadata).map_err(hunt_error)?;
-            settings.check(&api).map_err(hunt_error)?;
-            settings
+        let mut settings = if args.subject.is_none() {
+            Settings::from_metadata(&source.package().metadata).map_err(hunt_error)?
         } else {
             Settings::default()
         };
+        settings.check(&api).map_err(hunt_error)?;
+        let wanted = &args.functions;
+        let asked = Settings {
+            exclude: wanted.exclude.clone(),
+            weak: wanted.weak.clone(),
+            strict: wanted.strict.clone(),
+            ..Settings::default()
+        };
+        asked
+            .check(&api)
+            .map_err(|error| Error::Hunt(format!("--exclude, --weak, --strict: {}", error.plain())))?;
+        settings.exclude.extend(asked.exclude);
+        settings.weak.extend(asked.weak);
+        settings.strict.extend(asked.strict);
         let prospects = if args.list { vec![] } else { chosen(args, &api, &settings)? };
         let warnings = api.left_out.iter().filter(|l| l.what.starts_with("items of crate"));
         let warnings = warnings.map(|l| format!("not looked at: {}: {}", l.what, l.why)).collect();
@@ -96,6 +108,7 @@ impl Prepared {
         })
         .map_err(|error| match error {
             HarnessError::Build(text) => Error::Build(text),
+            HarnessError::NoConstructor { .. } => Error::Unfit(error.to_string()),
             other => hunt_error(other),
         })?;
         let args = &self.args.build;
@@ -134,7 +147,14 @@ impl Prepared {
                 .chain([source.metadata.workspace_root.as_std_path().to_owned()])
                 .collect(),
             origin,
+            shared_methods: generated.shared_methods,
+            dropped: generated.dropped,
         })
+    }
+
+    /// Whether the user named the types, rather than asking for all that there are.
+    pub fn named(&self) -> bool {
+        !self.args.types.is_empty() || self.args.harness.is_some()
     }
 }
 

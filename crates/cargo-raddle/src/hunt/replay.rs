@@ -5,7 +5,7 @@ use super::hunted::Settings;
 use super::prepare::Prepared;
 use super::report;
 use super::store::{Kept, Saved};
-use crate::cli::{Format, HuntArgs, HuntBuildArgs, HuntSearchArgs, ReplayArgs};
+use crate::cli::{Format, HuntArgs, HuntBuildArgs, HuntFunctionArgs, HuntSearchArgs, ReplayArgs};
 use crate::compile::absolute;
 use crate::console;
 use crate::error::{Error, Result};
@@ -110,6 +110,7 @@ fn hunt_args(args: &ReplayArgs, saved: &Saved, dir: &Path) -> HuntArgs {
         matrix: false,
         open: 0,
         no_sandbox: false,
+        functions: HuntFunctionArgs { exclude: origin.exclude, weak: origin.weak, strict: origin.strict },
         build: HuntBuildArgs {
             manifest_path: args.manifest_path.clone().or(origin.manifest),
             package: origin.package,

@@ -11,10 +11,11 @@ use crate::explain;
 use crate::sources::Sources;
 use raddle_core::hunt::oracle::CallRef;
 use raddle_core::hunt::render::call_text;
-use raddle_core::hunt::{CallRecord, Harness, Test};
+use raddle_core::hunt::{CallRecord, Harness, Role, Test};
 use raddle_core::pattern::{AccessKind, Step, Who};
 use raddle_core::trace::Trace;
 use raddle_core::{NameId, Op, SiteId};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -89,6 +90,7 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
         super::Verdict::Clean => "ok".to_owned(),
         super::Verdict::Found(n) => format!("FOUND {n}"),
         super::Verdict::Untested(why) => format!("NOT TESTED: {why}"),
+        super::Verdict::Skipped(why) => format!("skipped: {why}"),
         super::Verdict::Error(why) => format!("ERROR: {why}"),
     };
     let Some(h) = hunted else { return format!("type {target} ... {said}") };
@@ -127,6 +129,11 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
         many(h.oracle.serial, "sequential execution"),
         share(s.prove)
     );
+    if h.isolated {
+        text.push_str(
+            "\n     it keeps something from test to test, so every execution had a process of its own",
+        );
+    }
     if h.lost.0 > 0 {
         let why = h.lost.1.as_deref().unwrap_or_default().lines().next().unwrap_or_default().to_owned();
         let _ = write!(text, "\n     {} could not be done, the first because: {why}", many(h.lost.0, "run"));
@@ -139,6 +146,40 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
         );
     }
     text
+}
+
+/// What the compiler says, as part of the line above.
+pub fn indented(details: &str) -> String {
+    let errors = details.lines().skip_while(|l| !l.contains("error")).filter(|l| !l.trim().is_empty());
+    let lines: Vec<String> = errors.take(20).map(|l| format!("     {l}")).collect();
+    lines.join("\n")
+}
+
+/// Which methods are not held to take effect at one moment, and why.
+pub fn promises(harness: &Harness) -> String {
+    let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let calls = harness.thunks.iter().filter(|t| t.role == Role::Method);
+    for thunk in calls {
+        let name = thunk.name.as_str();
+        let because = thunk.because.as_deref().unwrap_or_default();
+        if thunk.weak {
+            by_reason.entry(format!("not compared ({because})")).or_default().push(name);
+        } else if thunk.refuses.iter().any(|r| r != "Pending") {
+            let answers = thunk.refuses.join(", ");
+            by_reason
+                .entry(format!("may return {answers} beside other calls ({because})"))
+                .or_default()
+                .push(name);
+        }
+    }
+    let mut text = String::new();
+    for (reason, names) in by_reason {
+        let _ = writeln!(text, "     {}: {reason}", names.join(", "));
+    }
+    if !text.is_empty() {
+        text.push_str("     (--strict NAME compares all the same)\n");
+    }
+    text.trim_end().to_owned()
 }
 
 /// A violation that did not repeat.
@@ -196,6 +237,7 @@ pub fn summary(summary: &Summary) -> String {
         format!("raddle hunt: {verdict}. {} clean; {} with findings", summary.clean, summary.found);
     for (count, what) in [
         (summary.untested, "not tested"),
+        (summary.skipped, "skipped"),
         (summary.errors, "with an error"),
         (summary.unconfirmed, "violations not confirmed"),
     ] {

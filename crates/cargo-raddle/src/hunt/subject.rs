@@ -4,6 +4,7 @@ use crate::cli::HuntArgs;
 use crate::compile::absolute;
 use crate::error::{Context, Error, Result};
 use crate::hash;
+use raddle_api::harness::Dropped;
 use raddle_core::hunt::Harness;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -25,6 +26,10 @@ pub struct Subject {
     pub source_roots: Vec<PathBuf>,
     /// How to build it again.
     pub origin: Origin,
+    /// Public methods by `&self` of the types under test that have a thunk.
+    pub shared_methods: usize,
+    /// What has none, and why.
+    pub dropped: Vec<Dropped>,
 }
 
 /// How to build a harness again. Paths are absolute here, and seen from the finding file there.
@@ -54,6 +59,15 @@ pub struct Origin {
     pub no_debug_assertions: bool,
     /// `--no-overflow-checks`
     pub no_overflow_checks: bool,
+    /// `--exclude`
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<String>,
+    /// `--weak`
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub weak: Vec<String>,
+    /// `--strict`
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub strict: Vec<String>,
     /// A harness that was not built by raddle: descriptor and executable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ready_made: Option<(PathBuf, PathBuf)>,
@@ -74,6 +88,9 @@ impl Origin {
             opt_level: build.opt_level.clone(),
             no_debug_assertions: build.no_debug_assertions,
             no_overflow_checks: build.no_overflow_checks,
+            exclude: args.functions.exclude.clone(),
+            weak: args.functions.weak.clone(),
+            strict: args.functions.strict.clone(),
             ready_made: None,
         }
     }
@@ -107,6 +124,8 @@ impl Subject {
             libraries: vec![],
             source_roots: vec![root],
             origin,
+            shared_methods: 0,
+            dropped: vec![],
         })
     }
 }

@@ -1,7 +1,7 @@
 //! What is tried on slots without being listed anywhere: dropping, cloning an `Arc`, reading and writing through a
 //! guard, stepping an iterator.
 
-use super::draft::{Body, Draft};
+use super::draft::{Body, Draft, Promises};
 use super::output;
 use super::world::{Part, World, arc_of, short, std_path};
 use crate::model::Ty;
@@ -39,7 +39,7 @@ impl From<Quiet<'_>> for Draft {
             of: quiet.of,
             quiet: true,
             counts: false,
-            weak: false,
+            promises: Promises::default(),
             exclusive: None,
         }
     }

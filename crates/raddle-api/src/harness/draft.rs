@@ -4,15 +4,26 @@ use super::conventional;
 use super::generics::{self, Bindings, Own, apply};
 use super::input::{Input, Scope};
 use super::output::{self, Treatment};
-use super::world::{Part, World, arc_of, short, with_static, with_static_args};
+use super::world::{Part, World, arc_of, has_lifetime, short, with_static, with_static_args};
 use super::{Dropped, settings};
 use crate::model::{Function, ParamKind, Purpose, Receiver, Standing, Ty, Via};
+use crate::promise;
 use crate::settings::TypeSettings;
 use raddle_core::hunt::{Domain, Pass, Role};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// At most so many ways to instantiate a generic method are tried.
 const WAYS: usize = 4;
+
+/// Functions of at most so many types are looked at.
+const TYPES: usize = 64;
+/// Functions that wrap a type once more (`Arc<Arc<T>>`) are looked at so often.
+const NESTING: usize = 2;
+
+/// How deep arguments lie within arguments.
+fn nesting(ty: &Ty) -> usize {
+    1 + ty.type_args().into_iter().map(nesting).max().unwrap_or(0)
+}
 
 /// One way to write a thunk.
 #[derive(Clone, Debug)]
@@ -41,8 +52,42 @@ pub struct Draft {
     pub quiet: bool,
     /// A public method by `&self` of a type under test.
     pub counts: bool,
-    pub weak: bool,
+    pub promises: Promises,
     pub exclusive: Option<String>,
+}
+
+/// What a thunk does not promise.
+#[derive(Clone, Debug, Default)]
+pub struct Promises {
+    pub weak: bool,
+    pub refuses: Vec<String>,
+    pub compound: bool,
+    /// The user wants it compared whatever it does.
+    pub strict: bool,
+    pub because: Option<String>,
+}
+
+/// What the user says counts, otherwise what documentation and types say.
+fn promises(world: &World<'_>, settings: &TypeSettings, of: &str, function: &Function) -> Promises {
+    if settings.is_weak(of, &function.name) {
+        let because = Some("marked by the user".to_owned());
+        return Promises { weak: true, because, ..Promises::default() };
+    }
+    if settings.is_strict(of, &function.name) {
+        return Promises { strict: true, ..Promises::default() };
+    }
+    let keeps = |ty: &Ty| world.is_slot(ty) || world.definition(ty).is_some() || has_lifetime(ty);
+    let (refuses, in_the_way) = promise::refusals(world.api, function, &keeps);
+    let weak = promise::weak(function);
+    let parts = function.in_parts.as_ref().map(|s| format!("documented: \"{s}\""));
+    let compound = parts.is_some();
+    Promises {
+        weak: weak.is_some(),
+        refuses,
+        compound,
+        strict: false,
+        because: weak.or(parts).or(in_the_way),
+    }
 }
 
 /// Everything that is to be tried for one concrete type under test.
@@ -65,7 +110,7 @@ pub fn all(
         }
         done[number] = Some(part);
         drafts.push(conventional::dropping(number, &ty, part));
-        if !is_settled(world, &ty) {
+        if !is_settled(world, &ty) || number >= TYPES || nesting(&ty) > nesting(&world.subject) + NESTING {
             continue;
         }
         if number == 0 {
@@ -134,7 +179,7 @@ fn of_type(
                     of: number,
                     quiet: false,
                     counts,
-                    weak: settings.is_weak(definition.name(), &function.name),
+                    promises: promises(world, settings, definition.name(), function),
                     exclusive: settings.group(definition.name(), &function.name).map(str::to_owned),
                 });
             }
@@ -153,6 +198,8 @@ fn lenders(world: &mut World<'_>, number: usize, ty: &Ty, settings: &TypeSetting
             continue;
         }
         let lender = world.concrete(own, &bindings);
+        // The mutex of a guard that is needed is made for it.
+        world.want(&lender);
         if let Ok(bodies) = bodies(world, function, &lender, Part::Helper, settings) {
             drafts.push(Draft {
                 name: function.label.clone(),
@@ -161,7 +208,7 @@ fn lenders(world: &mut World<'_>, number: usize, ty: &Ty, settings: &TypeSetting
                 of: number,
                 quiet: true,
                 counts: false,
-                weak: false,
+                promises: Promises::default(),
                 exclusive: None,
             });
         }

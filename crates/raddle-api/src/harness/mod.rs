@@ -21,7 +21,7 @@ use crate::model::{Api, ApiType, Ty};
 use crate::package::Source;
 use crate::settings::TypeSettings;
 use judge::{Court, write};
-use raddle_core::hunt::{Harness, Output, Role, Thunk, ThunkId, TypeInfo};
+use raddle_core::hunt::{Domain, Harness, Output, Role, Thunk, ThunkId, TypeId, TypeInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
@@ -42,6 +42,7 @@ const GENERATOR: &[&str] = &[
     include_str!("output.rs"),
     include_str!("settings.rs"),
     include_str!("world.rs"),
+    include_str!("../promise.rs"),
 ];
 
 /// How the generated crate depends on the crate under test.
@@ -235,21 +236,29 @@ fn one(request: &Request<'_>, court: &Court, subject: Ty) -> Result<(Judged, Str
     let mut dropped: Vec<Dropped> = dropped.into_iter().map(|(_, dropped)| dropped).collect();
     dropped.sort();
     dropped.dedup();
-    let thunk = |(number, (draft, body)): (usize, &(&draft::Draft, &draft::Body))| Thunk {
-        id: ThunkId(number as u32),
-        name: draft.name.clone(),
-        role: draft.role,
-        params: body.params.clone(),
-        output: Output {
-            slots: body.slots.iter().map(|s| raddle_core::hunt::TypeId(*s as u32)).collect(),
-            printed: true,
-        },
-        source: body.source.clone(),
-        weak: draft.weak,
-        exclusive: draft.exclusive.clone(),
+    let thunk = |(number, (draft, body)): (usize, &(&draft::Draft, &draft::Body))| {
+        let promises = &draft.promises;
+        let compound = promises.compound || (!promises.strict && body.code.contains("drain!("));
+        let mut refuses = promises.refuses.clone();
+        if !promises.strict && body.code.contains("task::poll_once(") {
+            refuses.push("Pending".to_owned());
+        }
+        Thunk {
+            id: ThunkId(number as u32),
+            name: draft.name.clone(),
+            role: draft.role,
+            params: body.params.clone(),
+            output: Output { slots: body.slots.iter().map(|s| TypeId(*s as u32)).collect(), printed: true },
+            source: body.source.clone(),
+            weak: promises.weak,
+            refuses,
+            compound,
+            because: promises.because.clone(),
+            exclusive: draft.exclusive.clone(),
+        }
     };
     let imports: BTreeSet<&String> = chosen.iter().flat_map(|(_, body)| &body.imports).collect();
-    let harness = Harness {
+    let mut harness = Harness {
         crate_name: request.api.crate_name.clone(),
         version: request.api.version.clone(),
         target: request.target.path.clone(),
@@ -261,6 +270,7 @@ fn one(request: &Request<'_>, court: &Court, subject: Ty) -> Result<(Judged, Str
         thunks: chosen.iter().enumerate().map(thunk).collect(),
         imports: imports.iter().map(|path| format!("use {path};")).collect(),
     };
+    weak_by_origin(&mut harness);
     let text = emit::accepted(&world.types, &chosen);
     let constructs = |(draft, body): &&(&draft::Draft, &draft::Body)| {
         draft.role == Role::Constructor && body.slots.contains(&0)
@@ -268,6 +278,25 @@ fn one(request: &Request<'_>, court: &Court, subject: Ty) -> Result<(Judged, Str
     let constructors = chosen.iter().filter(constructs).count();
     let counted = chosen.iter().filter(|(draft, _)| draft.counts).count();
     Ok((Judged { harness, dropped, constructors, counted }, text))
+}
+
+/// What only weak functions return is weak itself: the steps of an iterator that may or may not see changes.
+fn weak_by_origin(harness: &mut Harness) {
+    let makes = |t: &Thunk, ty: TypeId| t.output.slots.contains(&ty) && t.role != Role::Clone;
+    for number in 0..harness.types.len() as u32 {
+        let ty = TypeId(number);
+        let mut makers = harness.thunks.iter().filter(|t| makes(t, ty)).peekable();
+        let Some(name) = makers.peek().map(|t| t.name.clone()) else { continue };
+        if !makers.all(|t| t.weak) {
+            continue;
+        }
+        let on = |t: &Thunk| matches!(t.params.first(), Some(Domain::Slot { ty: of, .. }) if *of == ty);
+        for thunk in harness.thunks.iter_mut().filter(|t| t.role == Role::Continuation && on(t)) {
+            thunk.weak = true;
+            thunk.because =
+                thunk.because.take().or_else(|| Some(format!("it comes from `{name}`, which is weak")));
+        }
+    }
 }
 
 /// Writes the support crate and says where.

@@ -1,6 +1,6 @@
 //! What the user pins or widens, as far as it makes thunks and types.
 
-use super::draft::{Body, Draft};
+use super::draft::{Body, Draft, Promises};
 use super::generics::{Bindings, anything, unify_inside};
 use super::output;
 use super::world::{Part, World, primitive, short};
@@ -46,7 +46,7 @@ pub fn constructors(world: &mut World<'_>, settings: &TypeSettings) -> Vec<Draft
             of: 0,
             quiet: false,
             counts: false,
-            weak: false,
+            promises: Promises::default(),
             exclusive: None,
         });
     }

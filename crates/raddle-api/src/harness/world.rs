@@ -86,6 +86,11 @@ impl<'a> World<'a> {
         self.types.len() - 1
     }
 
+    /// Values of this type are needed, whatever else is known of it.
+    pub fn want(&mut self, ty: &Ty) {
+        self.wanted.extend(ty.path().map(str::to_owned));
+    }
+
     /// The definition of a type of the crate under test.
     pub fn definition(&self, ty: &Ty) -> Option<&'a ApiType> {
         match ty {

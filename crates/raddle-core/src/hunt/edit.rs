@@ -6,6 +6,7 @@
 use super::harness::{Harness, Role};
 use super::test::{Step, Test};
 use super::value::Value;
+use std::collections::BTreeSet;
 
 /// Where a step is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -50,6 +51,26 @@ pub fn without_step(harness: &Harness, test: &Test, place: Place) -> Option<Test
     tidy(Test { setup: setup.steps, give, suffixes, finally })
 }
 
+/// The test without calls of its suffixes (thread, step) and what depends on them, and the new numbers of the steps
+/// that are left; what a suffix drops at its end counts as its last step. Suffixes stay even if they do nothing.
+pub fn without_calls(
+    harness: &Harness,
+    test: &Test,
+    gone: &BTreeSet<(u32, u32)>,
+) -> (Test, Vec<((u32, u32), u32)>) {
+    let slots = test.setup.iter().map(|s| harness.thunk(s.thunk).output.slots.len()).sum::<usize>();
+    let numbers: Vec<Option<u32>> = (0..slots as u32).map(Some).collect();
+    let mut fewer = test.clone();
+    let mut places = Vec::new();
+    for (suffix, thread) in fewer.suffixes.iter_mut().zip(1..) {
+        let kept = sequence(harness, suffix, &numbers, |i| gone.contains(&(thread, i as u32)));
+        let stay = kept.places.iter().copied().chain([suffix.len()]);
+        places.extend(stay.zip(0..).map(|(old, new)| ((thread, old as u32), new)));
+        *suffix = kept.steps;
+    }
+    (fewer, places)
+}
+
 /// The test without a suffix; `None` when nothing concurrent is left.
 pub fn without_suffix(test: &Test, suffix: usize) -> Option<Test> {
     let mut test = test.clone();
@@ -69,6 +90,8 @@ pub fn tidy(test: Test) -> Option<Test> {
 
 struct Kept {
     steps: Vec<Step>,
+    /// Where they were.
+    places: Vec<usize>,
     /// The new number of each slot.
     numbers: Vec<Option<u32>>,
 }
@@ -76,7 +99,7 @@ struct Kept {
 fn sequence(harness: &Harness, steps: &[Step], before: &[Option<u32>], gone: impl Fn(usize) -> bool) -> Kept {
     let mut numbers = before.to_vec();
     let mut next = before.iter().flatten().count() as u32;
-    let mut kept = Vec::new();
+    let (mut kept, mut places) = (Vec::new(), Vec::new());
     for (i, step) in steps.iter().enumerate() {
         let args: Option<Vec<Value>> = step.args.iter().map(|v| renumber(v, &numbers)).collect();
         let args = args.filter(|_| !gone(i));
@@ -84,9 +107,10 @@ fn sequence(harness: &Harness, steps: &[Step], before: &[Option<u32>], gone: imp
             numbers.push(args.is_some().then_some(next));
             next += u32::from(args.is_some());
         }
+        places.extend(args.is_some().then_some(i));
         kept.extend(args.map(|args| Step { args, ..step.clone() }));
     }
-    Kept { steps: kept, numbers }
+    Kept { steps: kept, places, numbers }
 }
 
 fn renumber(value: &Value, numbers: &[Option<u32>]) -> Option<Value> {
@@ -151,6 +175,15 @@ mod tests {
         assert_eq!(fewer.suffixes[1][0].args[0], Value::Slot(2));
         assert_eq!(fewer.suffixes[0][1].args[0], Value::Slot(3), "{}", wire::encode(&fewer));
         assert_eq!(without_step(&ty.harness, &t, Place::Setup(0)), None);
+    }
+
+    #[test]
+    fn calls_that_are_taken_out_leave_the_numbers_of_the_others() {
+        let ty = objects::channel();
+        let (fewer, places) = without_calls(&ty.harness, &test(&ty), &BTreeSet::from([(1, 0), (2, 0)]));
+        assert_eq!(fewer.suffixes.iter().map(Vec::len).collect::<Vec<_>>(), [1, 0, 1]);
+        // What used the guard went with it; the last is the dropping at the end.
+        assert_eq!(places, [((1, 2), 0), ((1, 3), 1), ((2, 1), 0), ((3, 0), 0), ((3, 1), 1)]);
     }
 
     #[test]

@@ -200,9 +200,21 @@ pub struct Thunk {
     pub output: Output,
     /// The call as Rust source, with `{0}`, `{1}`, ... for the parameters: `{0}.push({1})`.
     pub source: String,
-    /// Its results are never compared: the user marked it as weakly consistent.
+    /// Its results are never compared: it is weakly consistent. If it returns nothing, it is its effect that is not
+    /// atomic, and what ran beside it is not compared either.
     #[serde(default)]
     pub weak: bool,
+    /// Answers by which it refuses because another call is in its way, having done nothing: `Locked`, `Retry`, the
+    /// `None` of a `try_lock`, `Pending` of a future.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refuses: Vec<String>,
+    /// It makes several steps of which others may come in between: it exhausts an iterator. What ran beside it is not
+    /// compared.
+    #[serde(default)]
+    pub compound: bool,
+    /// Why it is weak, may refuse or is compound; for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
     /// At most one suffix of a test may call it (and others of the same group): single producer, single consumer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exclusive: Option<String>,

@@ -32,7 +32,17 @@ struct Guide<'a> {
 }
 
 /// The orders of a test that were run, by the threads of their calls.
-pub type Orders = BTreeMap<Vec<u32>, Serial>;
+pub type Orders = BTreeMap<Vec<u32>, OneOrder>;
+
+/// What came of one order.
+#[derive(Clone, Debug, Default)]
+pub struct OneOrder {
+    /// The first two executions of it, if they differ.
+    pub runs: Vec<Serial>,
+    /// The order does not decide everything: a time runs out before or after another call, or a thread that has made
+    /// its calls gives something back when it ends.
+    pub several: bool,
+}
 
 /// Looks at no more than `most` orders; those that are not among `known` are run and put there. Returns those it
 /// looked at.
@@ -54,20 +64,23 @@ pub fn search(
         if run.len() as u64 >= most {
             return Ok((Search::Undecided, run));
         }
-        let serial = match known.get(&threads) {
-            Some(serial) => serial.clone(),
-            None => match run_order(exec, &text, seed, &threads, Fresh::No)? {
-                Some(serial) => known.entry(threads.clone()).or_insert(serial).clone(),
-                None => return Ok((Search::Undecided, run)),
-            },
+        if !known.contains_key(&threads) {
+            let one = run_order(exec, &text, seed, &threads, Fresh::No)?;
+            known.insert(threads.clone(), one);
+        }
+        let OneOrder { mut runs, several } = known[&threads].clone();
+        if let Some(explains) = runs.iter().find(|s| guide.first_difference(&s.calls).is_none()) {
+            run.push(explains.clone());
+            return Ok((Search::Explained, run));
+        }
+        let serial = match runs.pop() {
+            Some(serial) if !several => serial,
+            _ => return Ok((Search::Undecided, run)),
         };
         let made: Vec<u32> = serial.calls.order().iter().map(|c| c.thread).collect();
         let bad = guide.first_difference(&serial.calls);
         let overlaps = serial.calls.intervals().overlap();
         run.push(serial);
-        if bad.is_none() {
-            return Ok((Search::Explained, run));
-        }
         // A call that panicked here and not there, or the other way round, changes what is called at all.
         let other = threads.iter().zip(&made).position(|(a, b)| a != b);
         if overlaps || other.is_some_and(|at| bad.is_some_and(|bad| at <= bad)) {
@@ -78,20 +91,21 @@ pub fn search(
     Ok((Search::None, run))
 }
 
-/// Runs one order.
+/// Runs one order, once more if it can go in several ways.
 pub fn run_order(
     exec: &mut dyn Executor,
     text: &str,
     seed: u64,
     threads: &[u32],
     fresh: Fresh,
-) -> Result<Option<Serial>, ExecutorError> {
+) -> Result<OneOrder, ExecutorError> {
     let listed: Vec<String> = threads.iter().map(u32::to_string).collect();
-    let mut request = Run::new(text.to_owned(), format!("serial:{}", listed.join(",")), seed, 1);
+    let mut request = Run::new(text.to_owned(), format!("serial:{}", listed.join(",")), seed, 2);
     request.stop_at_failure = false;
     request.fresh = fresh;
     let replies = exec.run(vec![request])?;
-    Ok(replies.first().and_then(|r| r.distinct.first()).map(Serial::new))
+    let Some(reply) = replies.first() else { return Ok(OneOrder::default()) };
+    Ok(OneOrder { runs: reply.distinct.iter().map(Serial::new).collect(), several: reply.executions > 1 })
 }
 
 impl Guide<'_> {

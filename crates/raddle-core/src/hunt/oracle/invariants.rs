@@ -51,6 +51,6 @@ pub fn len_disagrees(harness: &Harness, test: &Test, calls: &Calls, serials: &[S
         at: None,
         culprits: vec![CallRef { thread: 0, step: at }],
         beside: last,
-        explanation: Explanation { orders: serials.len() as u64, nearest: Vec::new() },
+        explanation: Explanation { orders: serials.len() as u64, ..Explanation::default() },
     })
 }

@@ -58,7 +58,7 @@ pub fn leak(
         at: None,
         culprits: calls.order(),
         beside: Vec::new(),
-        explanation: Explanation { orders: serials.all.len() as u64, nearest: Vec::new() },
+        explanation: Explanation { orders: serials.all.len() as u64, ..Explanation::default() },
     }))
 }
 

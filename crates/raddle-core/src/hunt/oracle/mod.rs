@@ -17,6 +17,7 @@ mod guided;
 mod intervals;
 mod invariants;
 mod leaks;
+pub mod promises;
 mod serials;
 mod verdict;
 
@@ -87,7 +88,7 @@ impl Known {
     /// The most that a sequential execution left behind.
     fn most_left(&self) -> Option<u64> {
         let all = self.all.iter().flat_map(|s| &s.all);
-        all.chain(self.some.values()).map(|s| s.left_bytes).max()
+        all.chain(self.some.values().flat_map(|o| &o.runs)).map(|s| s.left_bytes).max()
     }
 }
 
@@ -166,6 +167,32 @@ impl Oracle {
         if execution.explained {
             return self.left_over(exec, test, seed, execution);
         }
+        let judgement = self.judge_strictly(exec, test, seed, execution)?;
+        if let Judgement::Wrong(verdict) = &judgement
+            && verdict.kind == Kind::NonLinearizable
+            && let Some((fewer, execution)) = promises::without_refusals(&self.harness, test, execution)
+        {
+            return Ok(match self.judge_strictly(exec, &fewer, seed, &execution)? {
+                Judgement::Wrong(_) => judgement,
+                other => other,
+            });
+        }
+        Ok(judgement)
+    }
+
+    /// Forgets what it knows of sequential executions and of results that vary.
+    pub fn forget(&mut self) {
+        self.known.clear();
+        self.loose = self.harness.thunks.iter().filter(|t| t.weak).map(|t| t.id).collect();
+    }
+
+    fn judge_strictly(
+        &mut self,
+        exec: &mut dyn Executor,
+        test: &Test,
+        seed: u64,
+        execution: &Execution,
+    ) -> Result<Judgement, ExecutorError> {
         let key = (wire::encode(test), seed);
         let mut known = self.known.remove(&key).unwrap_or_default();
         let mut judgement = self.judge_knowing(exec, test, seed, execution, &mut known);
@@ -192,7 +219,13 @@ impl Oracle {
     ) -> Result<Judgement, ExecutorError> {
         let orders = serials::orders(&self.harness, test, self.options.all_orders + 1);
         let few = orders <= self.options.few_orders;
-        if !few && known.all.is_none() && execution.failure.is_none() && self.options.results {
+        let compares =
+            self.options.results && !promises::is_diffuse(&self.harness, test, &Calls::new(execution));
+        let panics = panicked(execution);
+        if !compares && execution.failure.is_none() && !panics {
+            return Ok(Judgement::Right);
+        }
+        if !few && known.all.is_none() && execution.failure.is_none() && compares && !panics {
             let found = self.search(exec, test, seed, execution, &mut known.some)?;
             match found {
                 Judgement::Undecided => {}
@@ -211,9 +244,9 @@ impl Oracle {
             known.all = Some(all);
         }
         let Some(serials) = known.all.as_ref() else { return Ok(self.undecided()) };
-        let mut suspicion = self.suspect(test, execution, serials);
+        let mut suspicion = self.suspect(test, execution, serials, compares);
         if suspicion.is_some() && self.unmask(exec, test, seed, serials, orders)? {
-            suspicion = self.suspect(test, execution, serials);
+            suspicion = self.suspect(test, execution, serials, compares);
         }
         match suspicion {
             None => Ok(Judgement::Right),
@@ -270,7 +303,13 @@ impl Oracle {
     }
 
     /// What is wrong with the execution if these are all sequential orders.
-    fn suspect(&self, test: &Test, execution: &Execution, serials: &Serials) -> Option<Verdict> {
+    fn suspect(
+        &self,
+        test: &Test,
+        execution: &Execution,
+        serials: &Serials,
+        compares: bool,
+    ) -> Option<Verdict> {
         let calls = Calls::new(execution);
         if let Some(kind) = execution.failed() {
             // A sequential order that fails in the same way explains it, whatever the results were until then.
@@ -283,7 +322,8 @@ impl Oracle {
         if let Some((key, at, message)) = panicked {
             return Some(self.panicked(test, &calls, key, at, message, &serials.all));
         }
-        if !self.options.results {
+        // After a panic that sequential orders show too, calls are missing, and the rest says little.
+        if !compares || self::panicked(execution) {
             return None;
         }
         if let Some(verdict) = invariants::len_disagrees(&self.harness, test, &calls, &serials.all) {
@@ -320,13 +360,8 @@ impl Oracle {
                 let mut again = Serials::default();
                 for serial in &first.all {
                     let threads: Vec<u32> = serial.calls.order().iter().map(|c| c.thread).collect();
-                    again.all.extend(guided::run_order(
-                        exec,
-                        &wire::encode(test),
-                        seed,
-                        &threads,
-                        Fresh::Once,
-                    )?);
+                    let one = guided::run_order(exec, &wire::encode(test), seed, &threads, Fresh::Once)?;
+                    again.all.extend(one.runs.into_iter().take(1));
                 }
                 let varying = first.differing(&again, test);
                 if varying.is_empty() {
@@ -393,7 +428,30 @@ impl Oracle {
         let names: BTreeSet<String> = culprits.iter().map(|c| self.name(test, *c)).collect();
         let names: Vec<String> = names.into_iter().collect();
         let summary = format!("no sequential order explains what {} returned", names.join(" and "));
-        self.verdict(test, Kind::NonLinearizable, summary, None, culprits, calls, serials)
+        let apart = self.apart(test, calls, serials, &culprits);
+        let mut verdict = self.verdict(test, Kind::NonLinearizable, summary, None, culprits, calls, serials);
+        verdict.explanation.apart = apart;
+        verdict
+    }
+
+    /// The names of the culprits if a sequential order explains everything but what they returned.
+    fn apart(
+        &self,
+        test: &Test,
+        calls: &Calls,
+        serials: &[Serial],
+        culprits: &BTreeSet<CallRef>,
+    ) -> Vec<String> {
+        let thunks: BTreeSet<ThunkId> =
+            culprits.iter().filter_map(|c| thunk_of(test, c.thread, c.step)).collect();
+        let loose: BTreeSet<ThunkId> = self.loose.union(&thunks).copied().collect();
+        let real_time = calls.real_time();
+        let explained =
+            |s: &Serial| s.failed.is_none() && compare::explains(test, calls, &real_time, &s.calls, &loose);
+        if !serials.iter().any(explained) {
+            return Vec::new();
+        }
+        thunks.iter().map(|t| self.harness.thunk(*t).name.clone()).collect()
     }
 
     fn nearest(&self, test: &Test, calls: &Calls, serials: &[Serial]) -> Vec<Order> {
@@ -421,9 +479,13 @@ impl Oracle {
     ) -> Verdict {
         let beside = calls.beside(&culprits);
         let nearest = self.nearest(test, calls, serials);
-        let explanation = Explanation { orders: serials.len() as u64, nearest };
+        let explanation = Explanation { orders: serials.len() as u64, nearest, apart: Vec::new() };
         Verdict { kind, summary, at, culprits: culprits.into_iter().collect(), beside, explanation }
     }
+}
+
+fn panicked(execution: &Execution) -> bool {
+    execution.calls.iter().any(|c| matches!(c.result, CallResult::Panic { .. }))
 }
 
 fn reference(key: &Key) -> CallRef {

@@ -38,6 +38,9 @@ pub struct Explanation {
     pub orders: u64,
     /// The sequential orders that come nearest, the nearest first.
     pub nearest: Vec<Order>,
+    /// Methods without whose results some order explains the rest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<String>,
 }
 
 /// A sequential order of the calls and how it differs from the execution.

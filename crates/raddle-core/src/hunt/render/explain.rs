@@ -39,6 +39,16 @@ pub fn explanation(harness: &Harness, test: &Test, verdict: &Verdict) -> Vec<Str
     let mut lines = vec![format!("none of the {orders} sequential orders that were run {how}")];
     if verdict.kind == Kind::NonLinearizable {
         lines.extend(verdict.explanation.nearest.iter().map(|order| order_text(harness, test, order)));
+        let apart = &verdict.explanation.apart;
+        if !apart.is_empty() {
+            let names: Vec<String> = apart.iter().map(|n| format!("`{n}`")).collect();
+            let short: Vec<&str> = apart.iter().map(|n| n.rsplit("::").next().unwrap_or(n)).collect();
+            lines.push(format!(
+                "Only what {} returned is unexplained. If that is meant to be approximate: --weak {}, or weak = {short:?} in the manifest",
+                names.join(" and "),
+                short.join(",")
+            ));
+        }
     }
     lines
 }
@@ -65,7 +75,7 @@ fn order_text(harness: &Harness, test: &Test, order: &Order) -> String {
 fn would(result: &CallResult) -> String {
     match result {
         CallResult::Value(text) => format!("returns {text}"),
-        CallResult::Opaque => "returns".to_owned(),
+        CallResult::Opaque => "returns what cannot be printed".to_owned(),
         CallResult::Panic { at, .. } => format!("panics at {at}"),
         CallResult::Skipped => "is not made".to_owned(),
         CallResult::Unfinished => "never returns".to_owned(),
@@ -76,7 +86,7 @@ fn would(result: &CallResult) -> String {
 fn did(result: &CallResult) -> String {
     match result {
         CallResult::Value(text) => format!("returned {text}"),
-        CallResult::Opaque => "returned".to_owned(),
+        CallResult::Opaque => "returned what cannot be printed".to_owned(),
         CallResult::Panic { at, .. } => format!("panicked at {at}"),
         CallResult::Skipped => "was not made".to_owned(),
         CallResult::Unfinished => "never returned".to_owned(),

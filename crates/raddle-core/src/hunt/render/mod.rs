@@ -89,10 +89,6 @@ impl Writer<'_> {
     }
 
     fn test(&mut self, test: &Test) {
-        for line in &self.harness.imports {
-            self.out.push_str(line);
-            self.out.push('\n');
-        }
         let _ = write!(self.out, "\n{}\nfn {}() {{\n", self.style.attribute, self.style.name);
         let mut names = Vec::new();
         for (i, step) in test.setup.iter().enumerate() {
@@ -139,6 +135,27 @@ impl Writer<'_> {
         self.out.push_str("    });\n");
         self.finally(test, &mut names, &collects, any);
         self.out.push_str("}\n");
+        self.out = self.imports(test) + &self.out;
+    }
+
+    /// What the text needs: types and functions that it names, and the traits of the methods that it calls.
+    fn imports(&self, test: &Test) -> String {
+        let steps = test.setup.iter().chain(test.suffixes.iter().flatten()).chain(&test.finally);
+        let called: Vec<&str> = steps.map(|s| self.harness.thunk(s.thunk).name.as_str()).collect();
+        let has = |text: &str, word: &str| {
+            text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == word)
+        };
+        let mut out = String::new();
+        for line in &self.harness.imports {
+            let path = line.trim_start_matches("use ").trim_end_matches(';');
+            let name = path.rsplit("::").next().unwrap_or(path);
+            let needed = has(&self.out, name) || called.iter().any(|c| c.starts_with('<') && has(c, name));
+            if needed && !PRELUDE.contains(&path) {
+                out.push_str(line);
+                out.push('\n');
+            }
+        }
+        out
     }
 
     fn finally(&mut self, test: &Test, names: &mut Vec<String>, collects: &[Vec<u32>], any: bool) {
@@ -285,6 +302,23 @@ impl Writer<'_> {
         }
     }
 }
+
+/// Traits that need no import.
+const PRELUDE: [&str; 13] = [
+    "std::clone::Clone",
+    "std::cmp::Eq",
+    "std::cmp::Ord",
+    "std::cmp::PartialEq",
+    "std::cmp::PartialOrd",
+    "std::convert::AsRef",
+    "std::convert::From",
+    "std::convert::Into",
+    "std::default::Default",
+    "std::iter::Extend",
+    "std::iter::FromIterator",
+    "std::iter::IntoIterator",
+    "std::iter::Iterator",
+];
 
 /// An array without elements needs a type.
 fn empty(is_empty: bool) -> &'static str {

@@ -75,6 +75,9 @@ impl Type {
             output: Output { slots: slots.iter().map(|t| TypeId(*t)).collect(), printed: slots.is_empty() },
             source,
             weak: false,
+            refuses: Vec::new(),
+            compound: false,
+            because: None,
             exclusive: None,
         });
         self.bodies.push(body);

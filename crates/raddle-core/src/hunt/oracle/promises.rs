@@ -1,0 +1,98 @@
+//! What methods promise less than atomicity.
+//!
+//! Linearizability is what a user expects of a thread-safe type unless its author says otherwise, and some methods
+//! say otherwise in ways that are the same for all types:
+//!
+//! - A call may *refuse* because another one is in its way: `try_lock` returns `None`, `steal` returns `Retry`, a future
+//!   that is polled once is pending. A refusal beside another call needs no reason, but it must have done nothing: the
+//!   others are judged as if it had not been made. Answers that speak of the state of the object (`Empty`, `Full`, the
+//!   `None` of a queue's `pop`) are no refusals.
+//! - A call may consist of *several steps*: collecting a lazy iterator, or clearing shard after shard. While others
+//!   run beside it, only panics, deadlocks and the like count.
+
+use super::compare::{Calls, thunk_of};
+use super::{Key, reference};
+use crate::hunt::harness::{Domain, Harness, Thunk};
+use crate::hunt::protocol::{CallRecord, CallResult, Execution};
+use crate::hunt::test::{Step, Test};
+use crate::hunt::value::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Whether an answer is one of these refusals: the whole of it, or a name in it.
+fn is_refusal(refuses: &[String], text: &str) -> bool {
+    let is_name = |w: &str| !matches!(w, "None" | "false");
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| is_name(w));
+    refuses.iter().any(|r| r == text) || words.any(|w| refuses.iter().any(|r| r == w))
+}
+
+/// The suffix call of a step, if the test has it.
+fn step_of<'t>(test: &'t Test, key: &Key) -> Option<&'t Step> {
+    test.suffixes.get((key.0 as usize).checked_sub(1)?)?.get(key.1 as usize)
+}
+
+fn overlapped(calls: &Calls, key: &Key) -> bool {
+    !calls.beside(&BTreeSet::from([reference(key)])).is_empty()
+}
+
+/// Whether a call consists of several steps.
+fn is_compound(thunk: &Thunk, step: &Step, result: &CallResult) -> bool {
+    let choices = thunk.params.iter().zip(&step.args).filter_map(|(d, v)| match (d, v) {
+        (Domain::Choice(of), Value::Choice(i)) if of.iter().any(|c| c.starts_with(".collect")) => {
+            of.get(*i as usize)
+        }
+        _ => None,
+    });
+    let held = choices.into_iter().any(|chosen| chosen.is_empty());
+    let nothing = matches!(result, CallResult::Value(text) if text == "()");
+    (thunk.compound && !held) || (thunk.weak && nothing)
+}
+
+/// Whether another call ran beside one that consists of several steps.
+pub fn is_diffuse(harness: &Harness, test: &Test, calls: &Calls) -> bool {
+    let compound = |(key, call): (&Key, &CallRecord)| {
+        let thunk = thunk_of(test, key.0, key.1).filter(|_| key.0 > 0);
+        let (Some(thunk), Some(step)) = (thunk, step_of(test, key)) else { return false };
+        is_compound(harness.thunk(thunk), step, &call.result) && overlapped(calls, key)
+    };
+    calls.iter().any(compound)
+}
+
+/// The test and its execution without the calls that refused beside others; `None` if none did.
+pub fn without_refusals(harness: &Harness, test: &Test, execution: &Execution) -> Option<(Test, Execution)> {
+    let calls = Calls::new(execution);
+    let refused = |(key, call): (&Key, &CallRecord)| match (&call.result, step_of(test, key)) {
+        (CallResult::Value(text), Some(step)) => {
+            is_refusal(&harness.thunk(step.thunk).refuses, text) && overlapped(&calls, key)
+        }
+        _ => false,
+    };
+    let gone: BTreeSet<(u32, u32)> =
+        calls.iter().filter(|c| refused(*c)).map(|(key, _)| (key.0, key.1)).collect();
+    if gone.is_empty() {
+        return None;
+    }
+    let (fewer, kept) = crate::hunt::edit::without_calls(harness, test, &gone);
+    let renumbered: BTreeMap<(u32, u32), u32> = kept.into_iter().collect();
+    let mut execution = execution.clone();
+    execution.calls.retain(|c| c.thread == 0 || renumbered.contains_key(&(c.thread, c.step)));
+    for call in execution.calls.iter_mut().filter(|c| c.thread > 0) {
+        call.step = renumbered[&(call.thread, call.step)];
+    }
+    Some((fewer, execution))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_a_refusal_only_if_it_is_known_as_one() {
+        let refuses = ["None".to_owned(), "Locked".to_owned()];
+        for refusal in ["None", "Locked", "Err(Locked(3))"] {
+            assert!(is_refusal(&refuses, refusal), "{refusal}");
+        }
+        for answer in ["Err(Empty)", "Absent", "Some(None)", "false", "Unlocked"] {
+            assert!(!is_refusal(&refuses, answer), "{answer}");
+        }
+    }
+}
