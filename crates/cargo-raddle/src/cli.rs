@@ -269,6 +269,9 @@ pub struct HuntSearchArgs {
     /// How tests are made: covcon, maptest, maptest-random, random
     #[arg(long, value_name = "NAME", default_value = "covcon")]
     pub generator: String,
+    /// Follow memory-access patterns also with a generator that does not need them
+    #[arg(long)]
+    pub patterns: bool,
     /// How the schedules of a test are searched
     #[arg(long, value_name = "NAME", default_value = "random", value_parser = parse_strategy)]
     pub strategy: String,

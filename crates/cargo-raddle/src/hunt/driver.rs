@@ -2,9 +2,10 @@
 
 use super::confirm::{self, Confirmed};
 use super::executor::{Launch, Totals, Workers};
-use super::hunted::{End, Hunted, Progress, Settings, Stages, Unconfirmed};
+use super::hunted::{End, Hunted, Progress, Sample, Settings, Stages, Unconfirmed};
 use super::judge;
 use super::sandbox::Confinement;
+use super::statics::{self, StaticCoverage};
 use super::store::{Kept, Saved};
 use super::subject::Subject;
 use crate::error::{Context, Error, Result};
@@ -16,6 +17,7 @@ use raddle_core::hunt::oracle::{Oracle, OracleCost, OracleOptions};
 use raddle_core::hunt::{Executor, ExecutorError, Run, RunReply, wire};
 use raddle_core::protocol::{Entry, Job};
 use raddle_core::trace::Symbols;
+use raddle_mir::TypeAccesses;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -26,6 +28,8 @@ const BATCH: usize = 16;
 const ATTEMPTS: u32 = 3;
 /// How often progress is told.
 const TELL: Duration = Duration::from_millis(200);
+/// Tests between two points of the curve grow by one in so many tests.
+const DENSITY: u64 = 12;
 /// How much more patience a confirmation has with code that hangs.
 const CONFIRMING: u64 = 3;
 
@@ -101,7 +105,7 @@ impl Lab<'_> {
 
     /// Whether memory-access patterns are followed: it costs time, and only some generators need it.
     fn follows(&self) -> bool {
-        self.settings.generator.starts_with("maptest")
+        self.settings.patterns || self.settings.generator.starts_with("maptest")
     }
 
     fn generator(&self, subject: &Subject) -> Result<Box<dyn Generator>> {
@@ -111,8 +115,13 @@ impl Lab<'_> {
             runs: vec![(settings.strategy.clone(), settings.per_test)],
             ..generate::Options::default()
         };
-        generate::by_name(&settings.generator, &subject.harness, settings.seed, options)
-            .ok_or_else(|| Error::Hunt(format!("no generator is called `{}`", settings.generator)))
+        let mut generator =
+            generate::by_name(&settings.generator, &subject.harness, settings.seed, options)
+                .ok_or_else(|| Error::Hunt(format!("no generator is called `{}`", settings.generator)))?;
+        if let Some(Ok(accesses)) = &subject.accesses {
+            generator.inform(&statics::known(&subject.harness, accesses));
+        }
+        Ok(generator)
     }
 
     /// Hunts a type.
@@ -139,7 +148,9 @@ impl Lab<'_> {
                 outdated: 0,
                 unconfirmed: vec![],
                 coverage: generator.coverage().clone(),
-                patterns: self.follows().then(PatternCoverage::default),
+                patterns: (self.follows() && generator.patterns().is_none()).then(PatternCoverage::default),
+                statics: None,
+                curve: vec![],
                 symbols: Symbols::default(),
                 progress: Progress::default(),
                 steps: 0,
@@ -161,8 +172,13 @@ impl Lab<'_> {
         let done = &mut hunt.done;
         done.end = end;
         done.coverage = generator.coverage().clone();
+        done.patterns = generator.patterns().cloned().or(done.patterns.take());
         done.elapsed = began.elapsed();
         done.symbols = std::mem::take(&mut hunt.search.numbers.symbols);
+        if let (Some(patterns), Some(accesses)) = (&done.patterns, &subject.accesses) {
+            let cover = |a: &TypeAccesses| StaticCoverage::new(a, patterns, &done.symbols);
+            done.statics = Some(accesses.as_ref().map(cover).map_err(Clone::clone));
+        }
         done.totals = std::mem::take(&mut hunt.search.totals);
         done.oracle = hunt.oracle.cost;
         Ok(hunt.done)
@@ -221,7 +237,9 @@ impl Hunt<'_> {
             for plan in &plans {
                 let replies: Vec<RunReply> = replies.by_ref().take(plan.runs.len()).collect();
                 generator.feedback(plan, &replies);
-                executed!(self.take(plan, &replies)?);
+                let taken = self.take(plan, &replies)?;
+                self.sample(generator);
+                executed!(taken);
                 if self.enough() {
                     return Ok(Ok(End::Findings));
                 }
@@ -238,6 +256,20 @@ impl Hunt<'_> {
             self.done.progress.covered = generator.coverage().counts.report().covered.len();
             (self.progress)(&self.done.progress);
         }
+    }
+
+    /// Notes how far it has come, at tests that lie ever further apart.
+    fn sample(&mut self, generator: &dyn Generator) {
+        let Progress { tests, executions, .. } = self.done.progress;
+        let next = self.done.curve.last().map_or(1, |s| s.tests + 1 + s.tests / DENSITY);
+        if tests < next && !self.enough() {
+            return;
+        }
+        let Stages { generate, execute, judge, .. } = self.done.stages;
+        let at_ms = u64::try_from((generate + execute + judge).as_millis()).unwrap_or(u64::MAX);
+        let patterns = generator.patterns().or(self.done.patterns.as_ref()).map_or(0, |p| p.covered().len());
+        let pairs = generator.coverage().progress().0;
+        self.done.curve.push(Sample { tests, executions, at_ms, pairs, patterns });
     }
 
     fn enough(&self) -> bool {
@@ -288,13 +320,12 @@ impl Hunt<'_> {
     fn take(&mut self, plan: &Plan, replies: &[RunReply]) -> Ran<()> {
         let done = &mut self.done;
         done.progress.tests += 1;
+        if let Some(patterns) = &mut done.patterns {
+            patterns.tested(replies);
+        }
         for reply in replies {
             done.progress.executions += reply.executions;
             done.steps += reply.steps;
-            if let Some(patterns) = &mut done.patterns {
-                patterns.executed(reply);
-                done.progress.patterns = patterns.covered().len();
-            }
             if let Some(why) = &reply.diverged {
                 done.lost.0 += 1;
                 done.lost.1.get_or_insert_with(|| why.clone());

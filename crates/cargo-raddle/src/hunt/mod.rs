@@ -17,6 +17,7 @@ pub mod prepare;
 pub mod replay;
 mod report;
 pub mod sandbox;
+mod statics;
 mod store;
 mod subject;
 
@@ -277,6 +278,7 @@ fn settings(args: &HuntSearchArgs, sandbox: bool) -> Result<Settings> {
         memory_mb: args.memory,
         hang_ms: u64::try_from(args.hang.as_millis()).unwrap_or(u64::MAX),
         sandbox,
+        patterns: args.patterns,
     })
 }
 
@@ -341,7 +343,7 @@ impl Voice {
     fn hunted(&mut self, args: &HuntArgs, prospect: &Prospect, result: &Outcome) {
         let target = prospect.target.as_str();
         if self.format == Format::Json {
-            return json(target, result);
+            return json(target, result, args.open);
         }
         self.say(&report::outcome(target, &result.verdict, result.hunted.as_ref()));
         let (Some(subject), Some(hunted)) = (&result.subject, &result.hunted) else { return };
@@ -371,7 +373,10 @@ impl Voice {
     }
 }
 
-fn json(target: &str, result: &Outcome) {
+fn json(target: &str, result: &Outcome, open: usize) {
+    if let Some(subject) = &result.subject {
+        Event::harness(subject).print();
+    }
     if let (Some(subject), Some(hunted)) = (&result.subject, &result.hunted) {
         for (i, (found, file)) in hunted.findings.iter().enumerate() {
             Event::finding(subject, found, i < hunted.saved, file).print();
@@ -389,7 +394,7 @@ fn json(target: &str, result: &Outcome) {
     if let Some(details) = &result.details {
         Event::Error { message: message.clone().unwrap_or_default(), details: Some(details) }.print();
     }
-    Event::Type { target, status, message, stats: result.hunted.as_ref().map(|h| Box::new(Stats::of(h))) }
+    Event::Type { target, status, message, stats: result.hunted.as_ref().map(|h| Box::new(Stats::of(h, open))) }
         .print();
 }
 

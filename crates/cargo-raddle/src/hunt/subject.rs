@@ -4,7 +4,9 @@ use crate::cli::HuntArgs;
 use crate::compile::absolute;
 use crate::error::{Context, Error, Result};
 use crate::hash;
+use super::statics;
 use raddle_core::hunt::Harness;
+use raddle_mir::TypeAccesses;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -25,6 +27,8 @@ pub struct Subject {
     pub source_roots: Vec<PathBuf>,
     /// How to build it again.
     pub origin: Origin,
+    /// What the compiler's MIR says about the type, or why that is not known; `None` if nobody asked.
+    pub accesses: Option<std::result::Result<TypeAccesses, String>>,
 }
 
 /// How to build a harness again. Paths are absolute here, and seen from the finding file there.
@@ -92,12 +96,16 @@ impl Subject {
         let (descriptor, executable) = (absolute(descriptor)?, absolute(executable)?);
         let text = std::fs::read_to_string(&descriptor)
             .context(|| format!("cannot read `{}`", descriptor.display()))?;
-        let harness: Harness = serde_json::from_str(&text)
+        let mut value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        // The descriptor of a harness that raddle made says more.
+        let described = value.get_mut("harness").map(serde_json::Value::take).unwrap_or(value);
+        let harness: Harness = serde_json::from_value(described)
             .map_err(|e| Error::Hunt(format!("`{}` describes no harness: {e}", descriptor.display())))?;
         let fingerprint =
             hash::file(&executable).context(|| format!("cannot read `{}`", executable.display()))?;
         let mut origin = Origin::new(args, &harness.target);
         let root = descriptor.parent().unwrap_or(Path::new("/")).to_owned();
+        let accesses = statics::load(&root, &fingerprint).map(Ok);
         origin.ready_made = Some((descriptor, executable.clone()));
         Ok(Subject {
             crates: vec![harness.crate_name.clone()],
@@ -107,6 +115,7 @@ impl Subject {
             libraries: vec![],
             source_roots: vec![root],
             origin,
+            accesses,
         })
     }
 }

@@ -65,6 +65,9 @@ impl Builder {
         calls: usize,
     ) -> Result<Option<Sequence>, ExecutorError> {
         let Some(mut prefix) = self.construct(exec)? else { return Ok(None) };
+        if self.shop.pairs_objects && self.rng.random_bool(0.5) {
+            self.second_object(exec, &mut prefix)?;
+        }
         let n = if calls == 0 { 0 } else { self.rng.random_range(1..=calls) };
         let mut tries = 0;
         let mut made = 0;
@@ -99,6 +102,26 @@ impl Builder {
             }
         }
         Ok(None)
+    }
+
+    /// Another object of the same type beside the first, for calls that take two.
+    fn second_object(
+        &mut self,
+        exec: &mut dyn Executor,
+        prefix: &mut Sequence,
+    ) -> Result<(), ExecutorError> {
+        let types: Vec<TypeId> = prefix.scope.slots().filter(|(_, s)| s.primary).map(|(_, s)| s.ty).collect();
+        let makes = |c: &ThunkId| self.shop.thunk(*c).output.slots.iter().any(|ty| types.contains(ty));
+        let makers: Vec<ThunkId> = self.shop.constructors.iter().copied().filter(makes).collect();
+        for _ in 0..TRIES.min(3 * makers.len()) {
+            let maker = one_of(&mut self.rng, &makers);
+            let mut longer = prefix.clone();
+            if longer.call(&mut self.rng, &self.shop, &setup_rules(), maker) && self.works(exec, &longer)? {
+                *prefix = longer;
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The first step of the setup that fails on its own.
