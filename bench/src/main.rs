@@ -4,6 +4,7 @@
 //! `--format json`; the files in `bench/results` are such prints and name the command that made them.
 
 mod measure;
+mod svg;
 mod tables;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -20,6 +21,10 @@ struct Cli {
 enum Table {
     /// The 22 classes of MAPTest and CovCon, hunted with each generator
     Classes22(tables::classes22::Args),
+    /// Does coverage go with bugs, on classes without locks
+    Correlation(tables::correlation::Args),
+    /// How coverage grows over a hunt, as figures
+    Curves(tables::curves::Args),
     /// Cost of the full pattern matcher
     Matcher(tables::matcher::Args),
     /// The 45 programs of the HARS paper under every strategy
@@ -43,6 +48,8 @@ enum Format {
 fn main() -> anyhow::Result<()> {
     match Cli::parse().table {
         Table::Classes22(args) => tables::classes22::run(&args),
+        Table::Correlation(args) => tables::correlation::run(&args),
+        Table::Curves(args) => tables::curves::run(&args),
         Table::Matcher(args) => tables::matcher::run(&args),
         Table::Hars45(args) => tables::hars45::run(&args),
         Table::Peers(args) => tables::peers::run(&args),

@@ -15,7 +15,7 @@ use raddle_core::hunt::generate::{self, Generator, PatternCoverage, Plan};
 use raddle_core::hunt::minimise::{Found, MinimiseOptions, minimise};
 use raddle_core::hunt::oracle::{Oracle, OracleCost, OracleOptions};
 use raddle_core::hunt::{Executor, ExecutorError, Run, RunReply, wire};
-use raddle_core::protocol::{Entry, Job};
+use raddle_core::protocol::{Entry, Failure, Job};
 use raddle_core::trace::Symbols;
 use raddle_mir::TypeAccesses;
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,9 +115,8 @@ impl Lab<'_> {
             runs: vec![(settings.strategy.clone(), settings.per_test)],
             ..generate::Options::default()
         };
-        let mut generator =
-            generate::by_name(&settings.generator, &subject.harness, settings.seed, options)
-                .ok_or_else(|| Error::Hunt(format!("no generator is called `{}`", settings.generator)))?;
+        let mut generator = generate::by_name(&settings.generator, &subject.harness, settings.seed, options)
+            .ok_or_else(|| Error::Hunt(format!("no generator is called `{}`", settings.generator)))?;
         if let Some(Ok(accesses)) = &subject.accesses {
             generator.inform(&statics::known(&subject.harness, accesses));
         }
@@ -269,7 +268,9 @@ impl Hunt<'_> {
         let at_ms = u64::try_from((generate + execute + judge).as_millis()).unwrap_or(u64::MAX);
         let patterns = generator.patterns().or(self.done.patterns.as_ref()).map_or(0, |p| p.covered().len());
         let pairs = generator.coverage().progress().0;
-        self.done.curve.push(Sample { tests, executions, at_ms, pairs, patterns });
+        let place = |f: &Failure| (f.kind, f.at.as_ref().map(|s| (s.file.clone(), s.line, s.column)));
+        let bugs: BTreeSet<_> = self.done.findings.iter().map(|(f, _)| place(&f.failure)).collect();
+        self.done.curve.push(Sample { tests, executions, at_ms, pairs, patterns, bugs: bugs.len() });
     }
 
     fn enough(&self) -> bool {

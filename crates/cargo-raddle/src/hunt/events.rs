@@ -44,6 +44,8 @@ pub enum Event<'a> {
     Harness {
         /// The path of the type.
         target: &'a str,
+        /// What describes it.
+        descriptor: &'a Path,
         /// The executable.
         executable: &'a Path,
         /// Whether the compiler's MIR was read for it.
@@ -368,6 +370,7 @@ impl<'a> Event<'a> {
     pub fn harness(subject: &'a Subject) -> Self {
         Event::Harness {
             target: &subject.harness.target,
+            descriptor: &subject.descriptor,
             executable: &subject.executable,
             analysed: matches!(subject.accesses, Some(Ok(_))),
             why_not: subject.accesses.as_ref().and_then(|a| a.as_ref().err().map(String::as_str)),

@@ -70,6 +70,8 @@ pub struct Sample {
     pub pairs: usize,
     /// Instances of memory-access patterns that had occurred, if they were followed.
     pub patterns: u64,
+    /// Findings that differ in kind or place.
+    pub bugs: usize,
 }
 
 /// Where the time went.

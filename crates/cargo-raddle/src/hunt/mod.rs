@@ -394,8 +394,13 @@ fn json(target: &str, result: &Outcome, open: usize) {
     if let Some(details) = &result.details {
         Event::Error { message: message.clone().unwrap_or_default(), details: Some(details) }.print();
     }
-    Event::Type { target, status, message, stats: result.hunted.as_ref().map(|h| Box::new(Stats::of(h, open))) }
-        .print();
+    Event::Type {
+        target,
+        status,
+        message,
+        stats: result.hunted.as_ref().map(|h| Box::new(Stats::of(h, open))),
+    }
+    .print();
 }
 
 /// A directory, by default `target/raddle` here.

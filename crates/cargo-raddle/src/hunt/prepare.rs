@@ -135,6 +135,7 @@ impl Prepared {
         let accesses = wanted.then(|| self.accesses(source, &prospect.target, &generated.dir, &fingerprint));
         Ok(Subject {
             fingerprint,
+            descriptor: generated.dir.join("harness.json"),
             harness: generated.harness,
             executable: built.executable,
             libraries: built.libraries,

@@ -192,7 +192,8 @@ pub fn open(hunted: &Hunted, most: usize) -> String {
         return "open patterns: the generator does not follow them; use maptest\n".to_owned();
     };
     if let Some(Ok(statics)) = &hunted.statics {
-        let mut text = String::from("memory-access patterns that the code allows and that have not been seen:\n");
+        let mut text =
+            String::from("memory-access patterns that the code allows and that have not been seen:\n");
         statics.open(most).iter().for_each(|line| _ = writeln!(text, "  {line}: not yet seen"));
         return text;
     }

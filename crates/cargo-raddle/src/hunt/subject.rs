@@ -1,10 +1,10 @@
 //! A harness that has been built, and where it came from.
 
+use super::statics;
 use crate::cli::HuntArgs;
 use crate::compile::absolute;
 use crate::error::{Context, Error, Result};
 use crate::hash;
-use super::statics;
 use raddle_core::hunt::Harness;
 use raddle_mir::TypeAccesses;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 pub struct Subject {
     /// What the harness offers.
     pub harness: Harness,
+    /// Where that is written down.
+    pub descriptor: PathBuf,
     /// The harness.
     pub executable: PathBuf,
     /// Its fingerprint.
@@ -106,10 +108,11 @@ impl Subject {
         let mut origin = Origin::new(args, &harness.target);
         let root = descriptor.parent().unwrap_or(Path::new("/")).to_owned();
         let accesses = statics::load(&root, &fingerprint).map(Ok);
-        origin.ready_made = Some((descriptor, executable.clone()));
+        origin.ready_made = Some((descriptor.clone(), executable.clone()));
         Ok(Subject {
             crates: vec![harness.crate_name.clone()],
             harness,
+            descriptor,
             executable,
             fingerprint,
             libraries: vec![],

@@ -28,6 +28,10 @@ pub struct Builder {
     pub shop: Shop,
     /// For everything that is drawn.
     pub rng: Pcg64Mcg,
+    /// Methods that half of the calls of a prefix are taken from, if there are any.
+    pub favoured: Vec<ThunkId>,
+    /// Every prefix makes two objects under test; otherwise half of them do, if some call takes two.
+    pub two_objects: bool,
     /// What sequential runs have shown.
     pub tries: Tries,
     /// How often each thunk worked and failed when it was tried.
@@ -52,6 +56,8 @@ impl Builder {
         Builder {
             shop: Shop::new(harness),
             rng: Pcg64Mcg::seed_from_u64(seed),
+            favoured: Vec::new(),
+            two_objects: false,
             tries: Tries::default(),
             record: BTreeMap::new(),
             seed,
@@ -65,7 +71,7 @@ impl Builder {
         calls: usize,
     ) -> Result<Option<Sequence>, ExecutorError> {
         let Some(mut prefix) = self.construct(exec)? else { return Ok(None) };
-        if self.shop.pairs_objects && self.rng.random_bool(0.5) {
+        if self.two_objects || self.shop.pairs_objects && self.rng.random_bool(0.5) {
             self.second_object(exec, &mut prefix)?;
         }
         let n = if calls == 0 { 0 } else { self.rng.random_range(1..=calls) };
@@ -105,11 +111,7 @@ impl Builder {
     }
 
     /// Another object of the same type beside the first, for calls that take two.
-    fn second_object(
-        &mut self,
-        exec: &mut dyn Executor,
-        prefix: &mut Sequence,
-    ) -> Result<(), ExecutorError> {
+    fn second_object(&mut self, exec: &mut dyn Executor, prefix: &mut Sequence) -> Result<(), ExecutorError> {
         let types: Vec<TypeId> = prefix.scope.slots().filter(|(_, s)| s.primary).map(|(_, s)| s.ty).collect();
         let makes = |c: &ThunkId| self.shop.thunk(*c).output.slots.iter().any(|ty| types.contains(ty));
         let makers: Vec<ThunkId> = self.shop.constructors.iter().copied().filter(makes).collect();
@@ -142,7 +144,8 @@ impl Builder {
         if self.shop.methods.is_empty() {
             return false;
         }
-        let method = one_of(&mut self.rng, &self.shop.methods);
+        let any = self.favoured.is_empty() || self.rng.random_bool(0.5);
+        let method = one_of(&mut self.rng, if any { &self.shop.methods } else { &self.favoured });
         if !to.call(&mut self.rng, &self.shop, &setup_rules(), method) {
             return false;
         }

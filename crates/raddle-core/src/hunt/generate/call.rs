@@ -179,7 +179,10 @@ impl Slots for Maker<'_> {
         // An object of one's own is no object of a concurrent test, unless it is not one to share at all.
         let subject = self.shop.harness.type_info(ty).subject;
         let local = self.shop.sharing(ty) == Sharing::Local;
-        let reuse = receiver && (subject || local) || rng.random_bool(0.5);
+        let other = |slot: &u32| self.used.iter().all(|(used, _)| used != slot);
+        // A second object that other threads see, too, is of more use than a new one.
+        let shared = subject && reusable.iter().any(|s| other(s) && self.sequence.scope.is_setup(*s));
+        let reuse = receiver && (subject || local) || rng.random_bool(if shared { 0.875 } else { 0.5 });
         let slot = match (reusable.is_empty(), reuse) {
             (false, true) => self.choose(rng, &reusable),
             (true, _) if receiver && subject => return None,

@@ -49,9 +49,10 @@ const MANY: u32 = 4;
 const LARGE: usize = 4_000;
 
 impl Promise {
-    /// One number; 0 if the methods cannot disturb each other.
+    /// One number; 0 if the methods cannot disturb each other. A conflict alone counts little, since most pairs of methods of
+    /// a type that locks well have one.
     pub fn weight(self) -> u64 {
-        u64::from(12 * self.torn.min(MANY) + 4 * self.mixed.min(MANY) + self.conflicts.min(MANY))
+        u64::from(32 * self.torn.min(MANY) + 16 * self.mixed.min(MANY) + self.conflicts.min(1))
     }
 }
 
@@ -73,6 +74,17 @@ impl Known {
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.methods.is_empty()
+    }
+
+    /// The methods that write a variable which one of these reads: they bring about the states that these meet.
+    pub fn feeders(&self, of: &[ThunkId]) -> Vec<ThunkId> {
+        let variables = |m: &ThunkId, kind: AccessKind| -> BTreeSet<u32> {
+            let accesses = self.methods.get(m).into_iter().flatten();
+            accesses.filter(|k| k.kind == kind).map(|k| k.variable).collect()
+        };
+        let read: BTreeSet<u32> = of.iter().flat_map(|m| variables(m, AccessKind::Read)).collect();
+        let feeds = |m: &&ThunkId| !variables(m, AccessKind::Write).is_disjoint(&read);
+        self.methods.keys().filter(feeds).copied().collect()
     }
 
     /// The pairs of methods that can disturb each other; the first is the one that is disturbed.
@@ -143,7 +155,8 @@ fn mixes(a: &Span, b: &Span) -> bool {
         }
         // a b b a: both accesses of `b` come while `a` is between its own; a b a b: one of each does.
         let enclosed = p.steps[3].who == Who::A;
-        let second = if enclosed { shut_out(&a.throughout, &b.at[1]) } else { shut_out(&b.throughout, &a.at[1]) };
+        let second =
+            if enclosed { shut_out(&a.throughout, &b.at[1]) } else { shut_out(&b.throughout, &a.at[1]) };
         !shut_out(&a.throughout, &b.at[0]) && !second
     })
 }
@@ -153,7 +166,8 @@ fn spans(accesses: &BTreeSet<KnownAccess>) -> BTreeSet<Span> {
     for first in accesses {
         // One instruction is taken to run once: a loop is rare, a read-modify-write is not torn.
         for second in accesses.iter().filter(|s| s.site != first.site) {
-            let continuous = first.locks.intersection(&second.locks).filter(|(_, _, section)| section.is_some());
+            let continuous =
+                first.locks.intersection(&second.locks).filter(|(_, _, section)| section.is_some());
             spans.insert(Span {
                 ends: [(first.kind, first.variable), (second.kind, second.variable)],
                 at: [plain(&first.locks), plain(&second.locks)],
@@ -206,6 +220,16 @@ mod tests {
         assert_eq!(promise(&reads(Some(1), Some(2)), &writer(0, Some(1))).torn, 1, "the lock is given back");
         assert_eq!(promise(&reads(None, None), &[access(Read, 0, 3, None)]), Promise::default());
         assert_eq!(promise(&reads(None, None), &writer(1, None)), Promise::default());
+    }
+
+    #[test]
+    fn writers_of_what_a_method_reads_feed_it() {
+        let mut known = Known::default();
+        known.add(ThunkId(0), access(Read, 0, 1, None));
+        known.add(ThunkId(1), access(Write, 0, 2, None));
+        known.add(ThunkId(2), access(Write, 1, 3, None));
+        assert_eq!(known.feeders(&[ThunkId(0)]), [ThunkId(1)]);
+        assert!(known.feeders(&[ThunkId(1), ThunkId(7)]).is_empty());
     }
 
     #[test]

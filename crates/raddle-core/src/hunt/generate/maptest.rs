@@ -25,8 +25,10 @@ const IN_VAIN: u32 = 3;
 /// How schedules that follow no instance are searched instead of by a random walk: POS needs fewer executions for most
 /// bugs, see the table of the 45 programs.
 const UNGUIDED: &str = "pos";
+/// The share of tests for pairs of methods among those that are not CovCon's; the others are for open instances.
+const PAIRS: f64 = 0.8;
 /// How much two methods promise that each take a second object: threads can use two objects crosswise, and lock them so.
-const CROSSWISE: u64 = 24;
+const CROSSWISE: u64 = 400;
 /// Prefixes that showed something new and are used again.
 const KEPT: usize = 24;
 /// How bug-prone the patterns are to begin with: in MAPTest's evaluation (Fig. 4) the third triggers more than half
@@ -41,7 +43,7 @@ const PRIOR: [u64; PATTERNS] = [6, 6, 10, 8, 5, 5, 8, 4, 1, 1, 1, 1, 1, 1, 1, 1,
 /// Departures. Methods are given to suffixes by the letter of the step, not in turn, because otherwise the patterns
 /// a-b-b-a are out of reach. Instances are made of accesses that were seen, since only those can be steered to. What a
 /// static analysis knows ([`Known`]) says which two methods allow patterns at all: pairs of methods are tried in
-/// proportion to that until their accesses have been seen, and every other test afterwards. Without a static analysis the
+/// proportion to that, in most tests. Without a static analysis the
 /// first tests are CovCon's, until every method has run. One test in eight is always CovCon's, to meet what
 /// nobody knows. Where one method makes all steps of a thread, it is usually called once. An instance that was run for in
 /// vain a few times is left alone as long as there are others. Patterns that broke something weigh more from then on.
@@ -63,8 +65,8 @@ pub struct MapTest {
     kept: Vec<Sequence>,
     /// Pairs of methods that can disturb each other: how promising they are, and how often they were tried.
     promising: Vec<(ThunkId, ThunkId, u64, u64)>,
-    /// The methods in them.
-    involved: Vec<ThunkId>,
+    /// What a static analysis says about the methods.
+    known: Known,
     /// The prefix and the targets of plans that have not come back.
     pending: Vec<(String, Sequence)>,
     made: u64,
@@ -91,7 +93,7 @@ impl MapTest {
             in_vain: BTreeMap::new(),
             kept: Vec::new(),
             promising: Vec::new(),
-            involved: Vec::new(),
+            known: Known::default(),
             pending: Vec::new(),
             made: 0,
         }
@@ -168,11 +170,14 @@ impl MapTest {
     }
 
     fn prefix(&mut self, exec: &mut dyn Executor) -> Result<Option<Sequence>, ExecutorError> {
-        if !self.kept.is_empty() && self.builder.rng.random_bool(0.5) {
+        let again = if self.builder.favoured.is_empty() { 0.5 } else { 0.25 };
+        if !self.kept.is_empty() && !self.builder.two_objects && self.builder.rng.random_bool(again) {
             let which = self.builder.rng.random_range(0..self.kept.len());
             return Ok(Some(self.kept[which].clone()));
         }
-        let calls = if self.builder.rng.random_bool(0.5) { 0 } else { self.options.prefix };
+        // What feeds the methods gives them something to work on; otherwise half of the tests do without.
+        let none = if self.builder.favoured.is_empty() { 0.5 } else { 0.25 };
+        let calls = if self.builder.rng.random_bool(none) { 0 } else { self.options.prefix };
         self.builder.prefix(exec, calls)
     }
 
@@ -189,10 +194,16 @@ impl MapTest {
         Some((chosen.0, chosen.1))
     }
 
-    /// A test for two promising methods.
+    /// A test for two promising methods: one call each, the second more often, or both in turn as CovCon has them.
     fn plan_pair(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
         let Some((a, b)) = self.promising() else { return Ok(None) };
-        self.build(exec, None, [vec![a], vec![b]])
+        let calls = match self.builder.rng.random_range(0..4) {
+            0 => [vec![a], vec![b]],
+            1 => [vec![a], vec![b, b]],
+            2 => [vec![b, a], vec![b]],
+            _ => [vec![a, b], vec![b, a]],
+        };
+        self.build(exec, None, calls)
     }
 
     /// A test for an open instance.
@@ -212,6 +223,9 @@ impl MapTest {
         target: Option<Instance>,
         [a, b]: [Vec<ThunkId>; 2],
     ) -> Result<Option<Plan>, ExecutorError> {
+        let all = [a.as_slice(), b.as_slice()].concat();
+        self.builder.favoured = self.known.feeders(&all);
+        self.builder.two_objects = all.iter().all(|m| self.builder.shop.takes_another(*m));
         let Some(prefix) = self.prefix(exec)? else { return Ok(None) };
         let mut draft = self.builder.equip(&prefix, &[a.clone(), b.clone()]);
         let calls = [self.suffix(exec, &mut draft, &a)?, self.suffix(exec, &mut draft, &b)?];
@@ -253,8 +267,8 @@ impl MapTest {
         }
         // A call or two more: they bring instances along that nobody asked for.
         let more = self.builder.rng.random_range(0..=2);
-        let any = self.involved.is_empty() || self.builder.rng.random_ratio(1, 4);
-        let methods = if any { self.builder.shop.methods.clone() } else { self.involved.clone() };
+        let any = self.builder.favoured.is_empty() || self.builder.rng.random_ratio(1, 4);
+        let methods = if any { self.builder.shop.methods.clone() } else { self.builder.favoured.clone() };
         let mut turn =
             |rng: &mut Pcg64Mcg, i: usize| calls.get(i).copied().unwrap_or_else(|| one_of(rng, &methods));
         self.builder.suffix(exec, draft, calls.len() + more, &mut turn)
@@ -273,9 +287,7 @@ impl Generator for MapTest {
         self.made += 1;
         if !self.made.is_multiple_of(8) && (!self.promising.is_empty() || self.learned()) {
             for _ in 0..DRAWS {
-                let fresh = self.promising.iter().any(|(_, _, weight, tried)| *weight > 0 && *tried == 0);
-                let share = if fresh { 0.75 } else { 0.5 };
-                let pair = !self.promising.is_empty() && self.builder.rng.random_bool(share);
+                let pair = !self.promising.is_empty() && self.builder.rng.random_bool(PAIRS);
                 let plan = if pair { self.plan_pair(exec)? } else { self.plan(exec)? };
                 if plan.is_some() {
                     return Ok(plan);
@@ -331,12 +343,10 @@ impl Generator for MapTest {
                 let weight = promises.get(&(*a, *b)).map_or(0, |p| p.weight()) + crosswise;
                 if weight > 0 {
                     self.promising.push((*a, *b, weight, 0));
-                    self.involved.extend([*a, *b]);
                 }
             }
         }
-        self.involved.sort_unstable();
-        self.involved.dedup();
+        self.known = known.clone();
     }
 }
 
