@@ -22,8 +22,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Tests that are run together. Fixed, so that one seed gives one result.
-const BATCH: usize = 16;
+/// Tests that are run together, at most. The first are run almost one by one: what is found there should be said at once. It
+/// depends on nothing but the number of tests so far, so that one seed gives one result.
+const BATCH: u64 = 16;
 /// Attempts to confirm violations of the same cause.
 const ATTEMPTS: u32 = 3;
 /// How often progress is told.
@@ -281,7 +282,8 @@ impl Hunt<'_> {
     fn make(&mut self, generator: &mut dyn Generator) -> std::result::Result<Vec<Plan>, ExecutorError> {
         let began = Instant::now();
         let mut plans = vec![];
-        while plans.len() < BATCH
+        let most = BATCH.min(1 + self.done.progress.tests / 2) as usize;
+        while plans.len() < most
             && let Some(plan) = generator.next(&mut self.search)?
         {
             plans.push(plan);

@@ -12,7 +12,7 @@ use raddle_core::hunt::{Harness, Role, ThunkId};
 use raddle_core::pattern::{AccessKind, Instance, InstanceSet};
 use raddle_core::trace::Symbols;
 use raddle_core::{NameId, SiteId};
-use raddle_mir::{Analysis, Calls, Role as MethodRole, TypeAccesses, Universe, emit};
+use raddle_mir::{Analysis, Calls, Kind, Role as MethodRole, TypeAccesses, Universe, emit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -77,6 +77,7 @@ pub fn known(harness: &Harness, accesses: &TypeAccesses) -> Known {
     let mut numbers = Numbering::default();
     for thunk in harness.with_role(Role::Method) {
         let name = thunk.name.rsplit("::").next().unwrap_or(&thunk.name);
+        let own = format!("{}::{name}", accesses.path.rsplit("::").next().unwrap_or_default());
         let Some(method) = accesses.method(name).filter(|m| m.role == MethodRole::Shared) else { continue };
         for access in method.accesses.iter().filter(|a| accesses.variables.contains(&a.variable)) {
             let locks = access.locks.iter().filter(|l| l.single);
@@ -86,6 +87,7 @@ pub fn known(harness: &Harness, accesses: &TypeAccesses) -> Known {
                 kind: AccessKind::Read,
                 variable: numbers.of(&access.variable),
                 site: numbers.of(&format!("{}:{}:{}", site.file, site.line, site.column)),
+                again: access.kind != Kind::Rmw && !site.function.starts_with(&own),
                 locks,
             };
             if access.kind.reads() {

@@ -22,6 +22,8 @@ pub struct KnownAccess {
     pub variable: u32,
     /// At which instruction.
     pub site: u32,
+    /// The instruction may run more than once in a call: it is part of a function that the method calls.
+    pub again: bool,
     /// Holding what.
     pub locks: BTreeSet<HeldLock>,
 }
@@ -37,6 +39,8 @@ pub struct Known {
 pub struct Promise {
     /// Variables on which one call of each allows a pattern of three steps.
     pub torn: u32,
+    /// Further ones, if an instruction runs twice in a call.
+    pub perhaps: u32,
     /// Pairs of variables on which one call of each allows a pattern of four steps.
     pub mixed: u32,
     /// Variables that both touch and one writes.
@@ -52,13 +56,16 @@ impl Promise {
     /// One number; 0 if the methods cannot disturb each other. A conflict alone counts little, since most pairs of methods of
     /// a type that locks well have one.
     pub fn weight(self) -> u64 {
-        u64::from(32 * self.torn.min(MANY) + 16 * self.mixed.min(MANY) + self.conflicts.min(1))
+        let steps = 32 * self.torn.min(MANY) + 12 * self.perhaps.min(MANY) + 16 * self.mixed.min(MANY);
+        u64::from(steps + self.conflicts.min(1))
     }
 }
 
 /// Two accesses of one call, and the locks that the call holds from one to the other.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Span {
+    /// One instruction twice.
+    again: bool,
     ends: [(AccessKind, u32); 2],
     /// The locks that are held at the ends, and throughout.
     at: [BTreeSet<(u32, LockMode)>; 2],
@@ -114,7 +121,7 @@ impl Known {
         if conflicts.is_empty() {
             return Promise::default();
         }
-        let (mut torn, mut mixed) = (BTreeSet::new(), BTreeSet::new());
+        let (mut torn, mut perhaps, mut mixed) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for span in of_a {
             let [(first, x), (second, y)] = span.ends;
             if !conflicts.contains(&x) || !conflicts.contains(&y) {
@@ -129,14 +136,20 @@ impl Known {
                         })
                         && !shut_out(&span.throughout, &plain(&k.locks))
                 };
-                if !torn.contains(&x) && self.methods[&b].iter().any(fits) {
-                    torn.insert(x);
+                let known = if span.again { &mut perhaps } else { &mut torn };
+                if !known.contains(&x) && self.methods[&b].iter().any(fits) {
+                    known.insert(x);
                 }
             } else if !mixed.contains(&(x.min(y), x.max(y))) && of_b.iter().any(|other| mixes(span, other)) {
                 mixed.insert((x.min(y), x.max(y)));
             }
         }
-        Promise { torn: torn.len() as u32, mixed: mixed.len() as u32, conflicts: conflicts.len() as u32 }
+        Promise {
+            torn: torn.len() as u32,
+            perhaps: perhaps.difference(&torn).count() as u32,
+            mixed: mixed.len() as u32,
+            conflicts: conflicts.len() as u32,
+        }
     }
 }
 
@@ -164,11 +177,13 @@ fn mixes(a: &Span, b: &Span) -> bool {
 fn spans(accesses: &BTreeSet<KnownAccess>) -> BTreeSet<Span> {
     let mut spans = BTreeSet::new();
     for first in accesses {
-        // One instruction is taken to run once: a loop is rare, a read-modify-write is not torn.
-        for second in accesses.iter().filter(|s| s.site != first.site) {
+        // A read-modify-write is one step, so an instruction pairs with itself only for the same kind of access.
+        let fits = |s: &&KnownAccess| s.site != first.site || first.again && *s == first;
+        for second in accesses.iter().filter(fits) {
             let continuous =
                 first.locks.intersection(&second.locks).filter(|(_, _, section)| section.is_some());
             spans.insert(Span {
+                again: first.site == second.site,
                 ends: [(first.kind, first.variable), (second.kind, second.variable)],
                 at: [plain(&first.locks), plain(&second.locks)],
                 throughout: continuous.map(|(lock, mode, _)| (*lock, *mode)).collect(),
@@ -200,7 +215,7 @@ mod tests {
 
     fn access(kind: AccessKind, variable: u32, site: u32, section: Option<u32>) -> KnownAccess {
         let locks = section.map(|s| (0, LockMode::Exclusive, Some(s)));
-        KnownAccess { kind, variable, site, locks: locks.into_iter().collect() }
+        KnownAccess { kind, variable, site, again: false, locks: locks.into_iter().collect() }
     }
 
     fn promise(a: &[KnownAccess], b: &[KnownAccess]) -> Promise {
@@ -235,8 +250,11 @@ mod tests {
     #[test]
     fn one_instruction_is_not_torn() {
         let counts = [access(Read, 0, 1, None), access(Write, 0, 1, None)];
-        let promise = promise(&counts, &counts);
-        assert_eq!((promise.torn, promise.conflicts), (0, 1));
+        let promised = promise(&counts, &counts);
+        assert_eq!((promised.torn, promised.perhaps, promised.conflicts), (0, 0, 1));
+        let helper = KnownAccess { again: true, ..access(Read, 0, 1, None) };
+        let promised = promise(&[helper], &[access(Write, 0, 2, None)]);
+        assert_eq!((promised.torn, promised.perhaps), (0, 1), "a helper may be called twice");
     }
 
     #[test]

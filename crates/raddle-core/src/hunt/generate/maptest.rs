@@ -43,8 +43,8 @@ const PRIOR: [u64; PATTERNS] = [6, 6, 10, 8, 5, 5, 8, 4, 1, 1, 1, 1, 1, 1, 1, 1,
 /// Departures. Methods are given to suffixes by the letter of the step, not in turn, because otherwise the patterns
 /// a-b-b-a are out of reach. Instances are made of accesses that were seen, since only those can be steered to. What a
 /// static analysis knows ([`Known`]) says which two methods allow patterns at all: pairs of methods are tried in
-/// proportion to that, in most tests. Without a static analysis the
-/// first tests are CovCon's, until every method has run. One test in eight is always CovCon's, to meet what
+/// proportion to that, in most tests, after prefixes of methods that write what these read. Without a static analysis
+/// the first tests are CovCon's, until every method has run. One test in eight is always CovCon's, to meet what
 /// nobody knows. Where one method makes all steps of a thread, it is usually called once. An instance that was run for in
 /// vain a few times is left alone as long as there are others. Patterns that broke something weigh more from then on.
 /// Prefixes that led to something new are used again. Some schedules of every test follow no instance.
@@ -227,13 +227,20 @@ impl MapTest {
         self.builder.favoured = self.known.feeders(&all);
         self.builder.two_objects = all.iter().all(|m| self.builder.shop.takes_another(*m));
         let Some(prefix) = self.prefix(exec)? else { return Ok(None) };
-        let mut draft = self.builder.equip(&prefix, &[a.clone(), b.clone()]);
-        let calls = [self.suffix(exec, &mut draft, &a)?, self.suffix(exec, &mut draft, &b)?];
+        let mut wants = vec![a, b];
+        for i in 2..self.options.suffixes.clamp(2, 4) {
+            wants.push(wants[i % 2].clone());
+        }
+        let mut draft = self.builder.equip(&prefix, &wants);
+        let calls = [self.suffix(exec, &mut draft, &wants[0])?, self.suffix(exec, &mut draft, &wants[1])?];
         if calls.iter().any(Vec::is_empty) {
             if let Some(target) = target {
                 *self.in_vain.entry(target).or_default() += 1;
             }
             return Ok(None);
+        }
+        for more in &wants[2..] {
+            self.suffix(exec, &mut draft, more)?;
         }
         let allowed = calls
             .map(|c| sites(c.iter().flat_map(|m| self.patterns.points(*m)).collect::<Vec<_>>().into_iter()));

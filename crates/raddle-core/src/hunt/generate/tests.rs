@@ -224,6 +224,15 @@ fn maptest_turns_to_open_instances_once_it_knows_what_methods_do() {
 }
 
 #[test]
+fn maptest_makes_as_many_suffixes_as_it_is_told() {
+    let options = Options { suffixes: 3, ..options() };
+    let (plans, _, _) = hunt("maptest", objects::counter(), 60, options);
+    let guided = plans.iter().filter(|p| p.runs.iter().any(|(s, _)| s.starts_with("pattern:")));
+    let suffixes: BTreeSet<usize> = guided.map(|p| p.test.suffixes.len()).collect();
+    assert_eq!(suffixes, BTreeSet::from([3]));
+}
+
+#[test]
 fn a_run_steered_towards_an_instance_produces_it_more_often_than_a_random_one() {
     let ty = objects::queue();
     let (mut steered_sim, mut random_sim) = (Simulator::new(ty.clone()), Simulator::new(ty.clone()));
@@ -257,7 +266,8 @@ fn maptest_tries_the_methods_first_that_a_static_analysis_finds_promising() {
     let ty = objects::queue();
     let (len, push) = (ty.id("Queue::len"), ty.id("Queue::push"));
     let mut known = Known::default();
-    let access = |kind, site| KnownAccess { kind, variable: 0, site, locks: Default::default() };
+    let access =
+        |kind, site| KnownAccess { kind, variable: 0, site, again: false, locks: Default::default() };
     known.add(len, access(Read, 1));
     known.add(len, access(Read, 2));
     known.add(push, access(Write, 3));
