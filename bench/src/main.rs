@@ -5,6 +5,7 @@
 
 mod command;
 mod measure;
+mod svg;
 mod tables;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -25,6 +26,10 @@ enum Table {
     Conformance(tables::conformance::Args),
     /// Published crates: what discovery finds of them, and what a hunt reports
     Crates(tables::crates::Args),
+    /// Does coverage go with bugs, on classes without locks
+    Correlation(tables::correlation::Args),
+    /// How coverage grows over a hunt, as figures
+    Curves(tables::curves::Args),
     /// Cost of the full pattern matcher
     Matcher(tables::matcher::Args),
     /// The 45 programs of the HARS paper under every strategy
@@ -52,6 +57,8 @@ fn main() -> anyhow::Result<()> {
         Table::Classes22(args) => tables::classes22::run(&args),
         Table::Conformance(args) => tables::conformance::run(&args),
         Table::Crates(args) => tables::crates::run(&args),
+        Table::Correlation(args) => tables::correlation::run(&args),
+        Table::Curves(args) => tables::curves::run(&args),
         Table::Matcher(args) => tables::matcher::run(&args),
         Table::Hars45(args) => tables::hars45::run(&args),
         Table::Hunt(args) => tables::hunt::run(&args),

@@ -57,3 +57,34 @@ pub fn peak_memory() -> u64 {
     let kib = line.and_then(|l| l.trim().strip_suffix(" kB")).and_then(|n| n.trim().parse::<u64>().ok());
     kib.unwrap_or(0) * 1024
 }
+
+/// The middle value; the mean of the two middle ones if their number is even.
+pub fn median(mut of: Vec<f64>) -> Option<f64> {
+    of.sort_by(f64::total_cmp);
+    let middle = of.len() / 2;
+    match of.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(of[middle]),
+        _ => Some((of[middle - 1] + of[middle]) / 2.0),
+    }
+}
+
+/// The geometric mean; 1 of nothing.
+pub fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
+    let logs: Vec<f64> = values.map(f64::ln).collect();
+    if logs.is_empty() { 1.0 } else { (logs.iter().sum::<f64>() / logs.len() as f64).exp() }
+}
+
+/// How many processes want to run on this machine, over the last minute.
+pub fn load() -> f64 {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0.0)
+}
+
+/// Builds the command and says where it is.
+pub fn command(root: &std::path::Path) -> anyhow::Result<std::path::PathBuf> {
+    let mut cargo = std::process::Command::new("cargo");
+    cargo.args(["build", "--release", "--quiet", "--package", "cargo-raddle"]).current_dir(root);
+    anyhow::ensure!(cargo.status()?.success(), "the command does not build");
+    Ok(root.join("target/release/cargo-raddle"))
+}

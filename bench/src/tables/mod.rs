@@ -2,7 +2,9 @@
 
 pub mod classes22;
 pub mod conformance;
+pub mod correlation;
 pub mod crates;
+pub mod curves;
 pub mod hars45;
 pub mod hunt;
 pub mod matcher;

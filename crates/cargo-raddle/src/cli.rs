@@ -285,9 +285,12 @@ pub struct HuntSearchArgs {
     /// Decides everything that is drawn
     #[arg(long, value_name = "N", default_value = "0")]
     pub seed: u64,
-    /// How tests are made: covcon, maptest, maptest-random, random
-    #[arg(long, value_name = "NAME", default_value = "covcon")]
+    /// How tests are made: maptest, maptest-random, covcon, random
+    #[arg(long, value_name = "NAME", default_value = "maptest")]
     pub generator: String,
+    /// Follow memory-access patterns also with a generator that does not need them
+    #[arg(long)]
+    pub patterns: bool,
     /// How the schedules of a test are searched
     #[arg(long, value_name = "NAME", default_value = "random", value_parser = parse_strategy)]
     pub strategy: String,

@@ -34,6 +34,19 @@ pub fn renumbered(r: &Runtime, numbers: &mut Numbers) -> Trace {
     out.trace
 }
 
+/// The number of something; the next one if it has none.
+fn number<T: Copy + Ord>(
+    of: T,
+    known: &mut Vec<T>,
+    numbers: &mut BTreeMap<T, T>,
+    make: impl Fn(u32) -> T,
+) -> T {
+    *numbers.entry(of).or_insert_with(|| {
+        known.push(of);
+        make(known.len() as u32 - 1)
+    })
+}
+
 /// Numbers for the outside world, in the order in which sites and names are first mentioned.
 #[derive(Default)]
 pub struct Numbers {
@@ -46,41 +59,25 @@ pub struct Numbers {
 impl Numbers {
     /// The number of a site.
     pub fn site(&mut self, site: SiteId) -> SiteId {
-        let next = SiteId(self.sites.len() as u32);
-        let number = *self.site_numbers.entry(site).or_insert(next);
-        if number == next {
-            self.sites.push(site);
-        }
-        number
+        number(site, &mut self.sites, &mut self.site_numbers, SiteId)
     }
 
     /// The number of a name.
     pub fn name(&mut self, name: NameId) -> NameId {
-        let next = NameId(self.names.len() as u32);
-        let number = *self.name_numbers.entry(name).or_insert(next);
-        if number == next {
-            self.names.push(name);
-        }
-        number
+        number(name, &mut self.names, &mut self.name_numbers, NameId)
     }
 
     /// An instance over these numbers.
     pub fn instance(&mut self, i: &Instance) -> Instance {
-        let sites: Vec<SiteId> = i.sites().iter().map(|&s| self.site(s)).collect();
-        let (x, y) = (self.name(i.x()), i.y().map(|y| self.name(y)));
-        Instance::new(i.pattern(), &sites, x, y)
+        let Numbers { sites, names, site_numbers, name_numbers } = self;
+        let site = |s| Some(number(s, sites, site_numbers, SiteId));
+        let name = |n| Some(number(n, names, name_numbers, NameId));
+        i.renumbered(site, name).expect("everything gets a number")
     }
 
     /// The instance that is meant by one over these numbers; `None` if it contains one that nobody was given.
     pub fn meant(&self, i: &Instance) -> Option<Instance> {
-        let sites: Option<Vec<SiteId>> =
-            i.sites().iter().map(|s| self.sites.get(s.0 as usize).copied()).collect();
-        let name = |n: NameId| self.names.get(n.0 as usize).copied();
-        let y = match i.y() {
-            Some(y) => Some(name(y)?),
-            None => None,
-        };
-        Some(Instance::new(i.pattern(), &sites?, name(i.x())?, y))
+        i.renumbered(|s| self.sites.get(s.0 as usize).copied(), |n| self.names.get(n.0 as usize).copied())
     }
 
     /// How many sites and names have one.

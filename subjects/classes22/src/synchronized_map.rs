@@ -1,6 +1,7 @@
 //! V8, `java.util.Collections.synchronizedMap`: two maps that contain each other are locked in opposite orders.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::cmp::Ordering::{Equal, Greater, Less};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use crate::java::{Monitor, enter};
 
@@ -179,6 +180,9 @@ pub struct SynchronizedMapFixed {
     table: Mutex<Contents<SynchronizedMapFixed>>,
 }
 
+/// The contents of a map, locked.
+type Own<'a> = MutexGuard<'a, Contents<SynchronizedMapFixed>>;
+
 impl SynchronizedMapFixed {
     /// An empty map.
     pub fn new() -> SynchronizedMapFixed {
@@ -195,12 +199,25 @@ impl SynchronizedMapFixed {
         enter(&self.table).maps.push(Arc::downgrade(map));
     }
 
+    /// The contents of both maps, entered in an order that all agree on; `None` if they are one map.
+    fn both<'a>(&'a self, other: &'a SynchronizedMapFixed) -> Option<[Own<'a>; 2]> {
+        let own = std::ptr::from_ref(self);
+        match own.cmp(&std::ptr::from_ref(other)) {
+            Equal => None,
+            Less => Some([enter(&self.table), enter(&other.table)]),
+            Greater => {
+                let theirs = enter(&other.table);
+                Some([enter(&self.table), theirs])
+            }
+        }
+    }
+
     /// Puts all numbers of another map into this one.
     pub fn put_all(&self, other: &SynchronizedMapFixed) {
-        let numbers = other.entry_set();
-        let mut table = enter(&self.table);
-        for (key, value) in numbers {
-            table.put(key, value);
+        if let Some([mut table, theirs]) = self.both(other) {
+            for (key, value) in &theirs.numbers {
+                table.put(*key, *value);
+            }
         }
     }
 
@@ -236,14 +253,7 @@ impl SynchronizedMapFixed {
 
     /// Whether another map has the same numbers.
     pub fn equals(&self, other: &SynchronizedMapFixed) -> bool {
-        if std::ptr::eq(self, other) {
-            return true;
-        }
-        // Both at once, in an order that both sides of a comparison agree on.
-        let in_order = std::ptr::from_ref(self) < std::ptr::from_ref(other);
-        let (first, second) = if in_order { (self, other) } else { (other, self) };
-        let (first, second) = (enter(&first.table), enter(&second.table));
-        first.numbers == second.numbers
+        self.both(other).is_none_or(|[own, theirs]| own.numbers == theirs.numbers)
     }
 
     /// The value of a key.

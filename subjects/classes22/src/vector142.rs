@@ -1,6 +1,6 @@
 //! V10, `java.util.Vector` of JDK 1.4.2: a call locks the vector, but not the collection that it is given.
 
-use crate::java::{List, Monitor};
+use crate::java::{Inside, List, Monitor};
 
 /// A growable array whose methods hold its monitor.
 ///
@@ -17,8 +17,7 @@ pub struct Vector {
     list: List,
 }
 
-/// [`Vector`] with operations on two vectors that copy the other one in a single critical section, before they enter
-/// their own.
+/// [`Vector`] with operations on two vectors that hold both monitors, entered in an order that all agree on.
 #[derive(Debug, Default)]
 pub struct VectorFixed {
     vector: Vector,
@@ -224,26 +223,31 @@ impl VectorFixed {
         copy
     }
 
+    /// Enters both monitors, that of the vector at the lower address first.
+    fn enter_both<'a>(&'a self, other: &'a VectorFixed) -> [Inside<'a>; 2] {
+        let in_order = std::ptr::from_ref(self) < std::ptr::from_ref(other);
+        let (first, second) = if in_order { (self, other) } else { (other, self) };
+        [first.vector.monitor.enter(), second.vector.monitor.enter()]
+    }
+
     /// Appends the elements of another vector.
     pub fn add_all(&self, other: &VectorFixed) {
-        let elements = other.vector.to_array();
-        let _own = self.vector.monitor.enter();
-        for element in elements {
+        let _both = self.enter_both(other);
+        for element in other.vector.to_array() {
             self.vector.list.add(element);
         }
     }
 
     /// Whether another vector has the same elements.
     pub fn equals(&self, other: &VectorFixed) -> bool {
-        let elements = other.vector.to_array();
-        self.vector.to_array() == elements
+        let _both = self.enter_both(other);
+        self.vector.to_array() == other.vector.to_array()
     }
 
     /// Whether all elements of another vector occur.
     pub fn contains_all(&self, other: &VectorFixed) -> bool {
-        let elements = other.vector.to_array();
-        let _own = self.vector.monitor.enter();
-        elements.iter().all(|&element| self.vector.list.index_of(element).is_some())
+        let _both = self.enter_both(other);
+        other.vector.to_array().iter().all(|&element| self.vector.list.index_of(element).is_some())
     }
 
     /// Removes all elements that occur in another vector.
@@ -257,8 +261,8 @@ impl VectorFixed {
     }
 
     fn keep(&self, other: &VectorFixed, if_found: bool) {
+        let _both = self.enter_both(other);
         let elements = other.vector.to_array();
-        let _own = self.vector.monitor.enter();
         for i in (0..self.vector.list.size()).rev() {
             if elements.contains(&self.vector.list.get(i)) != if_found {
                 self.vector.list.remove(i);

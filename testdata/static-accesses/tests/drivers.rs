@@ -555,4 +555,44 @@ mod published {
         v.alter(&1, |_, x| x + 1),
         v.clear()
     );
+
+    // The static analysis was not looked at with these when it was written.
+    drive!(
+        once_cell,
+        once_cell::sync::OnceCell::<u64>::new(),
+        |v| v.get().copied(),
+        v.set(1),
+        v.get_or_init(|| 2),
+        v.try_insert(3).is_ok()
+    );
+    drive!(
+        boxcar,
+        boxcar::Vec::<u64>::with_capacity(1),
+        |v| v.push(1),
+        v.get(0).copied(),
+        v.push_with(|i| i as u64),
+        v.count(),
+        v.is_empty(),
+        v.iter().map(|(_, x)| *x).sum::<u64>(),
+        v.reserve(40),
+        v.push(2)
+    );
+    drive!(
+        slab,
+        sharded_slab::Slab::<u64>::new(),
+        |v| v.insert(1),
+        v.get(0).map(|e| *e),
+        v.contains(0),
+        v.remove(0),
+        v.insert(2),
+        v.take(0)
+    );
+    drive!(
+        spin_mutex,
+        spin::mutex::SpinMutex::<u64>::new(0),
+        |v| *v.lock() += 1,
+        v.try_lock().map(|g| *g),
+        v.is_locked(),
+        *v.lock()
+    );
 }

@@ -7,9 +7,9 @@
 mod gather;
 mod markdown;
 mod runner;
-mod svg;
 
 use crate::Format;
+use crate::svg;
 use anyhow::Context;
 use gather::Data;
 use std::path::{Path, PathBuf};
@@ -148,20 +148,24 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 fn plots(scale: &Scale, data: &Data) -> anyhow::Result<()> {
     let dir: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
     let coverage = svg::Plot {
-        title: "MAP-coverage, mean over the programs",
+        title: "MAP-coverage, mean over the programs".to_owned(),
         x: "complete traces",
         y: "% of the instances known",
+        log_x: false,
         lines: COVERED
             .iter()
             .enumerate()
-            .map(|(i, name)| ((*name).to_owned(), data.coverage_curve(i, scale.traces as usize)))
+            .map(|(i, name)| {
+                ((*name).to_owned(), svg::counted(data.coverage_curve(i, scale.traces as usize)))
+            })
             .collect(),
     };
     let degree = svg::Plot {
-        title: "Distinguishable degree, mean over the programs",
+        title: "Distinguishable degree, mean over the programs".to_owned(),
         x: "choice of a subtrace",
         y: "degree",
-        lines: ["ars", "hars"].map(|s| (s.to_owned(), data.degree_curve(s))).into(),
+        log_x: false,
+        lines: ["ars", "hars"].map(|s| (s.to_owned(), svg::counted(data.degree_curve(s)))).into(),
     };
     for (name, plot) in [("hars45-coverage.svg", coverage), ("hars45-degree.svg", degree)] {
         if plot.lines.iter().any(|(_, l)| l.is_empty()) {

@@ -3,9 +3,10 @@
 use super::clock::Reading;
 use super::confirm::{self, Confirmed};
 use super::executor::{Launch, Totals, Workers};
-use super::hunted::{End, Hunted, Progress, Settings, Stages, Unconfirmed};
+use super::hunted::{End, Hunted, Progress, Sample, Settings, Stages, Unconfirmed};
 use super::judge;
 use super::sandbox::Confinement;
+use super::statics::{self, StaticCoverage};
 use super::store::{Kept, Saved};
 use super::subject::Subject;
 use crate::error::{Context, Error, Result};
@@ -15,18 +16,22 @@ use raddle_core::hunt::generate::{self, Generator, PatternCoverage, Plan};
 use raddle_core::hunt::minimise::{Found, MinimiseOptions, minimise};
 use raddle_core::hunt::oracle::{Oracle, OracleCost, OracleOptions};
 use raddle_core::hunt::{Executor, ExecutorError, Run, RunReply, wire};
-use raddle_core::protocol::{Entry, Job};
+use raddle_core::protocol::{Entry, Failure, Job};
 use raddle_core::trace::Symbols;
+use raddle_mir::TypeAccesses;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Tests that are run together. Fixed, so that one seed gives one result.
-const BATCH: usize = 16;
+/// Tests that are run together, at most. The first are run almost one by one: what is found there should be said at once. It
+/// depends on nothing but the number of tests so far, so that one seed gives one result.
+const BATCH: u64 = 16;
 /// Attempts to confirm violations of the same cause.
 const ATTEMPTS: u32 = 3;
 /// How often progress is told.
 const TELL: Duration = Duration::from_millis(200);
+/// Tests between two points of the curve grow by one in so many tests.
+const DENSITY: u64 = 12;
 /// How much more patience a confirmation has with code that hangs.
 const CONFIRMING: u64 = 3;
 
@@ -102,7 +107,7 @@ impl Lab<'_> {
 
     /// Whether memory-access patterns are followed: it costs time, and only some generators need it.
     fn follows(&self) -> bool {
-        self.settings.generator.starts_with("maptest")
+        self.settings.patterns || self.settings.generator.starts_with("maptest")
     }
 
     fn generator(&self, subject: &Subject) -> Result<Box<dyn Generator>> {
@@ -112,8 +117,12 @@ impl Lab<'_> {
             runs: vec![(settings.strategy.clone(), settings.per_test)],
             ..generate::Options::default()
         };
-        generate::by_name(&settings.generator, &subject.harness, settings.seed, options)
-            .ok_or_else(|| Error::Hunt(format!("no generator is called `{}`", settings.generator)))
+        let mut generator = generate::by_name(&settings.generator, &subject.harness, settings.seed, options)
+            .ok_or_else(|| Error::Hunt(format!("no generator is called `{}`", settings.generator)))?;
+        if let Some(Ok(accesses)) = &subject.accesses {
+            generator.inform(&statics::known(&subject.harness, accesses));
+        }
+        Ok(generator)
     }
 
     /// Hunts a type.
@@ -142,7 +151,9 @@ impl Lab<'_> {
                 unconfirmed: vec![],
                 isolated: false,
                 coverage: generator.coverage().clone(),
-                patterns: self.follows().then(PatternCoverage::default),
+                patterns: (self.follows() && generator.patterns().is_none()).then(PatternCoverage::default),
+                statics: None,
+                curve: vec![],
                 symbols: Symbols::default(),
                 progress: Progress::default(),
                 steps: 0,
@@ -165,10 +176,15 @@ impl Lab<'_> {
         let done = &mut hunt.done;
         done.end = end;
         done.coverage = generator.coverage().clone();
+        done.patterns = generator.patterns().cloned().or(done.patterns.take());
         done.elapsed = began.elapsed();
         done.processor =
             clock.spent(&hunt.search.totals) + Duration::from_micros(hunt.proof.totals.spent.all);
         done.symbols = std::mem::take(&mut hunt.search.numbers.symbols);
+        if let (Some(patterns), Some(accesses)) = (&done.patterns, &subject.accesses) {
+            let cover = |a: &TypeAccesses| StaticCoverage::new(a, patterns, &done.symbols);
+            done.statics = Some(accesses.as_ref().map(cover).map_err(Clone::clone));
+        }
         done.totals = std::mem::take(&mut hunt.search.totals);
         done.oracle = hunt.oracle.cost;
         Ok(hunt.done)
@@ -230,7 +246,9 @@ impl Hunt<'_> {
                 generator.feedback(plan, &replies);
                 self.count(&replies);
                 clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.cover);
-                executed!(self.take(plan, &replies)?);
+                let taken = self.take(plan, &replies)?;
+                self.sample(generator);
+                executed!(taken);
                 if self.enough() {
                     return Ok(Ok(End::Findings));
                 }
@@ -249,6 +267,22 @@ impl Hunt<'_> {
         }
     }
 
+    /// Notes how far it has come, at tests that lie ever further apart.
+    fn sample(&mut self, generator: &dyn Generator) {
+        let Progress { tests, executions, .. } = self.done.progress;
+        let next = self.done.curve.last().map_or(1, |s| s.tests + 1 + s.tests / DENSITY);
+        if tests < next && !self.enough() {
+            return;
+        }
+        let Stages { generate, execute, judge, .. } = self.done.stages;
+        let at_ms = u64::try_from((generate + execute + judge).as_millis()).unwrap_or(u64::MAX);
+        let patterns = generator.patterns().or(self.done.patterns.as_ref()).map_or(0, |p| p.covered().len());
+        let pairs = generator.coverage().progress().0;
+        let place = |f: &Failure| (f.kind, f.at.as_ref().map(|s| (s.file.clone(), s.line, s.column)));
+        let bugs: BTreeSet<_> = self.done.findings.iter().map(|(f, _)| place(&f.failure)).collect();
+        self.done.curve.push(Sample { tests, executions, at_ms, pairs, patterns, bugs: bugs.len() });
+    }
+
     fn enough(&self) -> bool {
         self.done.findings.len() as u64 >= self.lab.settings.max_findings
     }
@@ -257,8 +291,9 @@ impl Hunt<'_> {
     fn make(&mut self, generator: &mut dyn Generator) -> std::result::Result<Vec<Plan>, ExecutorError> {
         let clock = Reading::now(&self.search.totals);
         let mut plans = vec![];
-        while plans.len() < BATCH {
-            generator.prepare(BATCH - plans.len(), &mut self.search)?;
+        let most = BATCH.min(1 + self.done.progress.tests / 2) as usize;
+        while plans.len() < most {
+            generator.prepare(most - plans.len(), &mut self.search)?;
             let Some(plan) = generator.next(&mut self.search)? else { break };
             plans.push(plan);
         }
@@ -298,13 +333,12 @@ impl Hunt<'_> {
     fn count(&mut self, replies: &[RunReply]) {
         let done = &mut self.done;
         done.progress.tests += 1;
+        if let Some(patterns) = &mut done.patterns {
+            patterns.tested(replies);
+        }
         for reply in replies {
             done.progress.executions += reply.executions;
             done.steps += reply.steps;
-            if let Some(patterns) = &mut done.patterns {
-                patterns.executed(reply);
-                done.progress.patterns = patterns.covered().len();
-            }
             if let Some(why) = &reply.diverged {
                 done.lost.0 += 1;
                 done.lost.1.get_or_insert_with(|| why.clone());

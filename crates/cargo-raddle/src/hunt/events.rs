@@ -1,11 +1,13 @@
 //! What a hunt says to scripts; described in docs/json.md.
 
-use super::hunted::{End, Hunted, Settings, Unconfirmed};
+use super::hunted::{End, Hunted, Sample, Settings, Unconfirmed};
+use super::statics::StaticCoverage;
 use super::store::Kept;
 use super::subject::Subject;
 use crate::exit::Exit;
+use raddle_core::coverage::map::Tally;
 use raddle_core::hunt::Thunk;
-use raddle_core::hunt::generate::{PairCoverage, PatternCoverage};
+use raddle_core::hunt::generate::PairCoverage;
 use raddle_core::outcome::Kind;
 use raddle_core::trace::Site;
 use serde::Serialize;
@@ -39,6 +41,20 @@ pub enum Event<'a> {
     },
     /// What could be hunted, with `--list`.
     List(&'a serde_json::Value),
+    /// The harness of a type.
+    Harness {
+        /// The path of the type.
+        target: &'a str,
+        /// What describes it.
+        descriptor: &'a Path,
+        /// The executable.
+        executable: &'a Path,
+        /// Whether the compiler's MIR was read for it.
+        analysed: bool,
+        /// Why not, if that was tried.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        why_not: Option<&'a str>,
+    },
     /// A confirmed finding.
     Finding {
         /// The path of the type.
@@ -159,6 +175,8 @@ pub struct Stats {
     /// Instances of memory-access patterns, if they were followed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patterns: Option<Patterns>,
+    /// How coverage grew, at tests that lie ever further apart.
+    pub curve: Vec<Sample>,
     /// Violations that did not repeat.
     pub unconfirmed: usize,
     /// Every execution had a process of its own, because the program keeps something from test to test.
@@ -197,7 +215,7 @@ pub struct Pairs {
 }
 
 /// MAP-coverage over what the methods were seen to do.
-#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Clone, PartialEq, Debug)]
 pub struct Patterns {
     /// All instances that the known accesses allow (T_C).
     pub total: u128,
@@ -205,6 +223,39 @@ pub struct Patterns {
     pub covered: u128,
     /// Occurred outside of that: a setup took part, or two objects of one name.
     pub outside: u128,
+    /// The chance that another test shows something new, as far as the last hundred tell.
+    pub chance_of_new: Option<f64>,
+    /// The same over what the compiler's MIR allows, if that is known.
+    #[serde(rename = "static", skip_serializing_if = "Option::is_none")]
+    pub statics: Option<Statics>,
+}
+
+/// MAP-coverage over what the compiler's MIR allows.
+#[derive(Serialize, Clone, PartialEq, Debug)]
+pub struct Statics {
+    /// All instances.
+    pub all: Counts,
+    /// By pattern, from 1 to 17.
+    pub by_pattern: Vec<Counts>,
+    /// Instances that occurred at places or on variables that the analysis does not have.
+    pub unmet: u64,
+    /// Open instances in words, most bug-prone patterns first, as many as `--open` asks for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<String>,
+}
+
+/// What became of instances.
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counts {
+    /// All.
+    pub total: u128,
+    /// Occurred.
+    pub covered: u128,
+    /// Did not, and a common lock keeps the steps apart as long as every thread makes one call; null if that was not
+    /// counted because there are too many instances.
+    pub infeasible: Option<u128>,
+    /// The others.
+    pub open: u128,
 }
 
 /// Totals of the command.
@@ -248,16 +299,41 @@ impl Pairs {
 }
 
 impl Patterns {
-    /// What has occurred so far.
-    pub fn of(patterns: &PatternCoverage) -> Self {
+    /// What has occurred so far, with so many open instances.
+    pub fn of(hunted: &Hunted, open: usize) -> Option<Self> {
+        let patterns = hunted.patterns.as_ref()?;
         let report = patterns.report();
-        Patterns { total: report.all.total, covered: report.all.covered, outside: report.outside }
+        let statics = hunted.statics.as_ref().and_then(|s| s.as_ref().ok());
+        Some(Patterns {
+            total: report.all.total,
+            covered: report.all.covered,
+            outside: report.outside,
+            chance_of_new: patterns.chance_of_new(),
+            statics: statics.map(|s| Statics::of(s, open)),
+        })
+    }
+}
+
+impl Statics {
+    fn of(coverage: &StaticCoverage, open: usize) -> Self {
+        let counts = |tally: &Tally| Counts {
+            total: tally.total,
+            covered: tally.covered,
+            infeasible: coverage.pruned.then_some(tally.infeasible),
+            open: tally.open(),
+        };
+        Statics {
+            all: counts(&coverage.report.all),
+            by_pattern: coverage.report.per_pattern.iter().map(counts).collect(),
+            unmet: coverage.unmet,
+            open: coverage.open(open),
+        }
     }
 }
 
 impl Stats {
     /// Of a hunt that took place.
-    pub fn of(hunted: &Hunted) -> Self {
+    pub fn of(hunted: &Hunted, open: usize) -> Self {
         Stats {
             end: match hunted.end {
                 End::Budget => "budget",
@@ -274,7 +350,8 @@ impl Stats {
             steps: hunted.steps,
             lost: hunted.lost.0,
             pairs: Pairs::of(&hunted.coverage),
-            patterns: hunted.patterns.as_ref().map(Patterns::of),
+            patterns: Patterns::of(hunted, open),
+            curve: hunted.curve.clone(),
             unconfirmed: hunted.unconfirmed.len(),
             isolated: hunted.isolated,
             outdated: hunted.outdated,
@@ -333,6 +410,17 @@ impl<'a> Event<'a> {
             schedules: settings.schedules,
             budget_ms: settings.budget.map_or(0, |b| u64::try_from(b.as_millis()).unwrap_or(u64::MAX)),
             types,
+        }
+    }
+
+    /// The harness of a type.
+    pub fn harness(subject: &'a Subject) -> Self {
+        Event::Harness {
+            target: &subject.harness.target,
+            descriptor: &subject.descriptor,
+            executable: &subject.executable,
+            analysed: matches!(subject.accesses, Some(Ok(_))),
+            why_not: subject.accesses.as_ref().and_then(|a| a.as_ref().err().map(String::as_str)),
         }
     }
 

@@ -1,11 +1,13 @@
 //! What a hunt is told, and what comes of it.
 
 use super::executor::Totals;
+use super::statics::StaticCoverage;
 use super::store::Kept;
 use raddle_core::hunt::generate::{PairCoverage, PatternCoverage};
 use raddle_core::hunt::oracle::OracleCost;
 use raddle_core::outcome::Kind;
 use raddle_core::trace::Symbols;
+use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -36,6 +38,8 @@ pub struct Settings {
     pub hang_ms: u64,
     /// Whether the code under test is confined.
     pub sandbox: bool,
+    /// Whether memory-access patterns are followed whatever the generator.
+    pub patterns: bool,
 }
 
 /// How far a hunt has come, for people.
@@ -49,10 +53,25 @@ pub struct Progress {
     pub covered: usize,
     /// All pairs.
     pub pairs: usize,
-    /// Instances of memory-access patterns that occurred.
-    pub patterns: u64,
     /// Findings.
     pub findings: usize,
+}
+
+/// How far a hunt had come at some time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Sample {
+    /// Tests run.
+    pub tests: u64,
+    /// Executions of them.
+    pub executions: u64,
+    /// Milliseconds since the beginning, without confirming and minimising.
+    pub at_ms: u64,
+    /// Pairs of methods that had run at the same time.
+    pub pairs: usize,
+    /// Instances of memory-access patterns that had occurred, if they were followed.
+    pub patterns: u64,
+    /// Findings that differ in kind or place.
+    pub bugs: usize,
 }
 
 /// Where the processor time went, in the command and in its workers together.
@@ -111,8 +130,12 @@ pub struct Hunted {
     pub isolated: bool,
     /// Which methods ran at the same time.
     pub coverage: PairCoverage,
-    /// Which memory-access patterns occurred, if the generator asks for them.
+    /// Which memory-access patterns occurred, if they were followed.
     pub patterns: Option<PatternCoverage>,
+    /// The same over what the compiler's MIR allows; or why that is not known.
+    pub statics: Option<Result<StaticCoverage, String>>,
+    /// How coverage grew.
+    pub curve: Vec<Sample>,
     /// What the numbers in them mean.
     pub symbols: Symbols,
     /// Tests and executions.

@@ -19,6 +19,7 @@ pub mod replay;
 mod replies;
 mod report;
 pub mod sandbox;
+mod statics;
 mod store;
 mod subject;
 
@@ -297,6 +298,7 @@ fn settings(args: &HuntSearchArgs, sandbox: bool) -> Result<Settings> {
         memory_mb: args.memory,
         hang_ms: u64::try_from(args.hang.as_millis()).unwrap_or(u64::MAX),
         sandbox,
+        patterns: args.patterns,
     })
 }
 
@@ -361,7 +363,7 @@ impl Voice {
     fn hunted(&mut self, args: &HuntArgs, prospect: &Prospect, result: &Outcome) {
         let target = prospect.target.as_str();
         if self.format == Format::Json {
-            return json(target, result);
+            return json(target, result, args.open);
         }
         self.say(&report::outcome(target, &result.verdict, result.hunted.as_ref()));
         if let Some(details) = &result.details {
@@ -398,7 +400,10 @@ impl Voice {
     }
 }
 
-fn json(target: &str, result: &Outcome) {
+fn json(target: &str, result: &Outcome, open: usize) {
+    if let Some(subject) = &result.subject {
+        Event::harness(subject).print();
+    }
     if let (Some(subject), Some(hunted)) = (&result.subject, &result.hunted) {
         for (i, (found, file)) in hunted.findings.iter().enumerate() {
             Event::finding(subject, found, i < hunted.saved, file).print();
@@ -418,7 +423,7 @@ fn json(target: &str, result: &Outcome) {
         Event::Error { message: message.clone().unwrap_or_default(), details: Some(details) }.print();
     }
     let offers = result.subject.as_ref().map(|s| Box::new(events::Offers::of(s)));
-    let stats = result.hunted.as_ref().map(|h| Box::new(Stats::of(h)));
+    let stats = result.hunted.as_ref().map(|h| Box::new(Stats::of(h, open)));
     let version = result.subject.as_ref().map(|s| s.harness.version.as_str());
     Event::Type { target, version, status, message, offers, stats }.print();
 }

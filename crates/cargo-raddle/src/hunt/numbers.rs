@@ -18,6 +18,9 @@ pub struct Numbers {
     /// The command's number for each of the worker's.
     sites: Vec<SiteId>,
     names: Vec<NameId>,
+    /// The other way round: the first of the worker's numbers for each of the command's.
+    site_of: BTreeMap<SiteId, SiteId>,
+    name_of: BTreeMap<NameId, NameId>,
 }
 
 impl Numbers {
@@ -25,6 +28,8 @@ impl Numbers {
     pub fn forget_worker(&mut self) {
         self.sites.clear();
         self.names.clear();
+        self.site_of.clear();
+        self.name_of.clear();
     }
 
     /// Puts a run into the worker's numbers.
@@ -33,20 +38,10 @@ impl Numbers {
         else {
             return;
         };
-        let site = |s: &SiteId| self.sites.iter().position(|mine| mine == s).map(|i| SiteId(i as u32));
-        let name = |n: NameId| self.names.iter().position(|mine| *mine == n).map(|i| NameId(i as u32));
-        let sites: Option<Vec<SiteId>> = instance.sites().iter().map(site).collect();
-        let (x, y) = (name(instance.x()), instance.y().map(name));
-        run.strategy = match (sites, x, y) {
-            (Some(sites), Some(x), None) => {
-                format!("pattern:{}", Instance::new(instance.pattern(), &sites, x, None))
-            }
-            (Some(sites), Some(x), Some(Some(y))) => {
-                format!("pattern:{}", Instance::new(instance.pattern(), &sites, x, Some(y)))
-            }
-            // The worker has not met all of it yet.
-            _ => "random".to_owned(),
-        };
+        let theirs =
+            instance.renumbered(|s| self.site_of.get(&s).copied(), |n| self.name_of.get(&n).copied());
+        // The worker may not have met all of it yet.
+        run.strategy = theirs.map_or_else(|| "random".to_owned(), |i| format!("pattern:{i}"));
     }
 
     /// Puts what a run showed into the command's numbers.
@@ -54,12 +49,16 @@ impl Numbers {
         let (sites, names) = reply.symbols_from;
         self.sites.truncate(sites as usize);
         self.names.truncate(names as usize);
+        self.site_of.retain(|_, theirs| theirs.0 < sites);
+        self.name_of.retain(|_, theirs| theirs.0 < names);
         for site in &reply.symbols.sites {
             let number = self.site(site.clone());
+            self.site_of.entry(number).or_insert(SiteId(self.sites.len() as u32));
             self.sites.push(number);
         }
         for name in &reply.symbols.names {
             let number = self.name(name.clone());
+            self.name_of.entry(number).or_insert(NameId(self.names.len() as u32));
             self.names.push(number);
         }
         reply.accesses.retain_mut(|a| {
@@ -67,16 +66,10 @@ impl Numbers {
             known.map(|(&site, &name)| (a.site, a.name) = (site, name)).is_some()
         });
         let ours = |i: Instance| {
-            let sites: Option<Vec<SiteId>> =
-                i.sites().iter().map(|s| self.sites.get(s.0 as usize).copied()).collect();
-            let name = |n: NameId| self.names.get(n.0 as usize).copied();
-            let y = match i.y() {
-                Some(y) => Some(name(y)?),
-                None => None,
-            };
-            Some(Instance::new(i.pattern(), &sites?, name(i.x())?, y).to_string())
+            i.renumbered(|s| self.sites.get(s.0 as usize).copied(), |n| self.names.get(n.0 as usize).copied())
         };
-        reply.patterns = reply.patterns.iter().filter_map(|p| ours(p.parse().ok()?)).collect();
+        let patterns = reply.patterns.iter().filter_map(|p| Some(ours(p.parse().ok()?)?.to_string()));
+        reply.patterns = patterns.collect();
     }
 
     fn site(&mut self, site: Site) -> SiteId {

@@ -1,6 +1,7 @@
 //! Which types there are, and a harness for each.
 
 use super::build;
+use super::statics;
 use super::subject::{Origin, Subject};
 use crate::cli::HuntArgs;
 use crate::compile::{absolute, nearest_manifest};
@@ -14,7 +15,9 @@ use raddle_api::model::{Api, ApiType};
 use raddle_api::package::library_name;
 use raddle_api::settings::Settings;
 use raddle_api::{ApiError, Features, ListOptions, Source, discover};
-use std::path::PathBuf;
+use raddle_mir::{Analysis, TypeAccesses};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// A type to be hunted.
 #[derive(Clone, Debug)]
@@ -35,6 +38,8 @@ pub struct Prepared {
     pub out: PathBuf,
     /// The package, unless the harness is ready made.
     found: Option<(Source, Api, Settings)>,
+    /// What the compiler's MIR says about the package, once somebody asks.
+    analysis: OnceLock<std::result::Result<Analysis, String>>,
 }
 
 impl Prepared {
@@ -48,6 +53,7 @@ impl Prepared {
                 warnings: vec![],
                 out: super::default_out()?,
                 found: None,
+                analysis: OnceLock::new(),
             });
         }
         let (source, out) = source(args)?;
@@ -75,7 +81,8 @@ impl Prepared {
         let prospects = if args.list { vec![] } else { chosen(args, &api, &settings)? };
         let warnings = api.left_out.iter().filter(|l| l.what.starts_with("items of crate"));
         let warnings = warnings.map(|l| format!("not looked at: {}: {}", l.what, l.why)).collect();
-        Ok(Prepared { args: args.clone(), prospects, warnings, out, found: Some((source, api, settings)) })
+        let found = Some((source, api, settings));
+        Ok(Prepared { args: args.clone(), prospects, warnings, out, found, analysis: OnceLock::new() })
     }
 
     /// What was found, for people.
@@ -136,8 +143,12 @@ impl Prepared {
             Some(_) => origin.published = Some(format!("{}@{}", package.name, package.version)),
             None => origin.manifest = Some(source.manifest.clone()),
         }
+        let fingerprint = hash::file(&built.executable).context(|| "cannot read the harness".into())?;
+        let wanted = self.args.search.generator == "maptest";
+        let accesses = wanted.then(|| self.accesses(source, &prospect.target, &generated.dir, &fingerprint));
         Ok(Subject {
-            fingerprint: hash::file(&built.executable).context(|| "cannot read the harness".into())?,
+            fingerprint,
+            descriptor: generated.dir.join("harness.json"),
             harness: generated.harness,
             executable: built.executable,
             libraries: built.libraries,
@@ -149,12 +160,32 @@ impl Prepared {
             origin,
             shared_methods: generated.shared_methods,
             dropped: generated.dropped,
+            accesses,
         })
     }
 
     /// Whether the user named the types, rather than asking for all that there are.
     pub fn named(&self) -> bool {
         !self.args.types.is_empty() || self.args.harness.is_some()
+    }
+
+    /// What the compiler's MIR says about a type. The crate is analysed once.
+    fn accesses(
+        &self,
+        source: &Source,
+        target: &str,
+        dir: &Path,
+        fingerprint: &str,
+    ) -> std::result::Result<TypeAccesses, String> {
+        if let Some(known) = statics::load(dir, fingerprint) {
+            return Ok(known);
+        }
+        let analysis = self.analysis.get_or_init(|| statics::analyse(source, &self.args.build, &self.out));
+        let analysis = analysis.as_ref().map_err(Clone::clone)?;
+        let accesses = statics::of_type(analysis, target)
+            .ok_or_else(|| "the compiler's MIR has no methods of the type".to_owned())?;
+        statics::save(dir, fingerprint, &accesses);
+        Ok(accesses)
     }
 }
 

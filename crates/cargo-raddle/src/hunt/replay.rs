@@ -126,7 +126,8 @@ fn hunt_args(args: &ReplayArgs, saved: &Saved, dir: &Path) -> HuntArgs {
             budget: None,
             schedules: Some(1),
             seed: saved.job.seed,
-            generator: "covcon".to_owned(),
+            generator: "random".to_owned(),
+            patterns: false,
             strategy: "random".to_owned(),
             per_test: 1,
             threads: 2,
@@ -154,5 +155,6 @@ fn settings(job: &Job) -> Settings {
         memory_mb: job.memory_mb,
         hang_ms: job.hang_ms,
         sandbox: super::sandbox::check().is_ok(),
+        patterns: false,
     }
 }

@@ -109,13 +109,8 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
         ")\n     method pairs: {} of {} ran at the same time, {} open, {} never possible so far",
         pairs.covered, pairs.total, pairs.open, pairs.never
     );
-    if let Some(patterns) = h.patterns.as_ref().map(Patterns::of) {
-        let share = 100.0 * patterns.covered as f64 / patterns.total.max(1) as f64;
-        let _ = write!(
-            text,
-            "\n     memory-access patterns: {} of {} instances occurred ({share:.1} %)",
-            patterns.covered, patterns.total
-        );
+    if let Some(patterns) = Patterns::of(h, 0) {
+        text.push_str(&covered(&patterns, h.statics.as_ref().and_then(|s| s.as_ref().err())));
     }
     let s = &h.stages;
     let all = h.elapsed.as_secs_f64().max(1e-9);
@@ -182,6 +177,39 @@ pub fn promises(harness: &Harness) -> String {
     text.trim_end().to_owned()
 }
 
+/// MAP-coverage, over what was seen and over what the compiler's MIR allows.
+fn covered(patterns: &Patterns, unknown: Option<&String>) -> String {
+    let share = |covered: u128, total: u128| 100.0 * covered as f64 / total.max(1) as f64;
+    let mut text = format!(
+        "\n     memory-access patterns: {} of {} instances of what was seen occurred ({:.1} %)",
+        patterns.covered,
+        patterns.total,
+        share(patterns.covered, patterns.total)
+    );
+    if let Some(chance) = patterns.chance_of_new {
+        let _ = write!(text, ", {:.0} % of the last tests showed a new one", 100.0 * chance);
+    }
+    if let Some(of) = &patterns.statics {
+        let infeasible = of.all.infeasible.map_or(String::new(), |n| format!(", {n} kept apart by locks"));
+        let _ = write!(
+            text,
+            "\n     of what the code allows: {} of {} occurred ({:.1} %), {} open{infeasible}; by pattern:",
+            of.all.covered,
+            of.all.total,
+            share(of.all.covered, of.all.total),
+            of.all.open
+        );
+        for (i, counts) in of.by_pattern.iter().enumerate().filter(|(_, c)| c.total > 0) {
+            let _ = write!(text, " P{} {}/{}", i + 1, counts.covered, counts.covered + counts.open);
+        }
+    }
+    if let Some(why) = unknown {
+        let why = why.lines().next().unwrap_or_default();
+        let _ = write!(text, "\n     what the code allows is not known: {why}");
+    }
+    text
+}
+
 /// A violation that did not repeat.
 pub fn unconfirmed(target: &str, u: &super::hunted::Unconfirmed) -> String {
     format!(
@@ -204,6 +232,12 @@ pub fn open(hunted: &Hunted, most: usize) -> String {
     let Some(patterns) = &hunted.patterns else {
         return "open patterns: the generator does not follow them; use maptest\n".to_owned();
     };
+    if let Some(Ok(statics)) = &hunted.statics {
+        let mut text =
+            String::from("memory-access patterns that the code allows and that have not been seen:\n");
+        statics.open(most).iter().for_each(|line| _ = writeln!(text, "  {line}: not yet seen"));
+        return text;
+    }
     let mut text = String::from("memory-access patterns that have not occurred:\n");
     for instance in patterns.open(most) {
         let steps = instance.pattern().pattern().steps.iter().zip(instance.steps());

@@ -1,11 +1,13 @@
 //! A harness that has been built, and where it came from.
 
+use super::statics;
 use crate::cli::HuntArgs;
 use crate::compile::absolute;
 use crate::error::{Context, Error, Result};
 use crate::hash;
 use raddle_api::harness::Dropped;
 use raddle_core::hunt::Harness;
+use raddle_mir::TypeAccesses;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -14,6 +16,8 @@ use std::path::{Path, PathBuf};
 pub struct Subject {
     /// What the harness offers.
     pub harness: Harness,
+    /// Where that is written down.
+    pub descriptor: PathBuf,
     /// The harness.
     pub executable: PathBuf,
     /// Its fingerprint.
@@ -30,6 +34,8 @@ pub struct Subject {
     pub shared_methods: usize,
     /// What has none, and why.
     pub dropped: Vec<Dropped>,
+    /// What the compiler's MIR says about the type, or why that is not known; `None` if nobody asked.
+    pub accesses: Option<std::result::Result<TypeAccesses, String>>,
 }
 
 /// How to build a harness again. Paths are absolute here, and seen from the finding file there.
@@ -109,16 +115,21 @@ impl Subject {
         let (descriptor, executable) = (absolute(descriptor)?, absolute(executable)?);
         let text = std::fs::read_to_string(&descriptor)
             .context(|| format!("cannot read `{}`", descriptor.display()))?;
-        let harness: Harness = serde_json::from_str(&text)
+        let mut value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        // The descriptor of a harness that raddle made says more.
+        let described = value.get_mut("harness").map(serde_json::Value::take).unwrap_or(value);
+        let harness: Harness = serde_json::from_value(described)
             .map_err(|e| Error::Hunt(format!("`{}` describes no harness: {e}", descriptor.display())))?;
         let fingerprint =
             hash::file(&executable).context(|| format!("cannot read `{}`", executable.display()))?;
         let mut origin = Origin::new(args, &harness.target);
         let root = descriptor.parent().unwrap_or(Path::new("/")).to_owned();
-        origin.ready_made = Some((descriptor, executable.clone()));
+        let accesses = statics::load(&root, &fingerprint).map(Ok);
+        origin.ready_made = Some((descriptor.clone(), executable.clone()));
         Ok(Subject {
             crates: vec![harness.crate_name.clone()],
             harness,
+            descriptor,
             executable,
             fingerprint,
             libraries: vec![],
@@ -126,6 +137,7 @@ impl Subject {
             origin,
             shared_methods: 0,
             dropped: vec![],
+            accesses,
         })
     }
 }

@@ -81,6 +81,33 @@ impl Instance {
         self.pattern.pattern().has_y().then_some(self.y)
     }
 
+    /// The same instance in other numbers; `None` if a site or a name has none.
+    ///
+    /// ```
+    /// use raddle_core::pattern::Instance;
+    /// use raddle_core::{NameId, SiteId};
+    /// let i: Instance = "P4(s4 s9 s5; n0)".parse().unwrap();
+    /// let j = i.renumbered(|s| s.0.checked_sub(4).map(SiteId), |n| Some(NameId(n.0 + 7)));
+    /// assert_eq!(j.unwrap().to_string(), "P4(s0 s5 s1; n7)");
+    /// assert!(i.renumbered(|s| (s.0 < 9).then_some(s), Some).is_none());
+    /// ```
+    pub fn renumbered(
+        &self,
+        mut site: impl FnMut(SiteId) -> Option<SiteId>,
+        mut name: impl FnMut(NameId) -> Option<NameId>,
+    ) -> Option<Instance> {
+        let mut sites = [SiteId(0); 4];
+        for (mine, theirs) in sites.iter_mut().zip(self.sites()) {
+            *mine = site(*theirs)?;
+        }
+        let x = name(self.x)?;
+        let y = match self.y() {
+            Some(y) => name(y)?,
+            None => x,
+        };
+        Some(Instance { pattern: self.pattern, sites, x, y })
+    }
+
     /// Each step as kind, site and variable name.
     pub fn steps(&self) -> impl Iterator<Item = (AccessKind, SiteId, NameId)> + '_ {
         self.pattern.pattern().steps.iter().zip(&self.sites).map(|(step, &site)| {

@@ -29,6 +29,10 @@ pub struct Builder {
     pub shop: Rc<Shop>,
     /// For everything that is drawn.
     pub rng: Pcg64Mcg,
+    /// Methods that half of the calls of a prefix are taken from, if there are any.
+    pub favoured: Vec<ThunkId>,
+    /// Every prefix makes two objects under test; otherwise half of them do, if some call takes two.
+    pub two_objects: bool,
     /// What sequential runs have shown.
     pub tries: Tries,
     /// How often each thunk worked and failed when it was tried.
@@ -53,6 +57,8 @@ impl Builder {
         Builder {
             shop: Rc::new(Shop::new(harness)),
             rng: Pcg64Mcg::seed_from_u64(seed),
+            favoured: Vec::new(),
+            two_objects: false,
             tries: Tries::default(),
             record: BTreeMap::new(),
             seed,
@@ -77,6 +83,9 @@ impl Builder {
         calls: usize,
     ) -> Result<Option<Sequence>, ExecutorError> {
         let Some(mut prefix) = self.construct(exec)? else { return Ok(None) };
+        if self.two_objects || self.shop.pairs_objects && self.rng.random_bool(0.5) {
+            self.second_object(exec, &mut prefix)?;
+        }
         let n = if calls == 0 { 0 } else { self.rng.random_range(1..=calls) };
         let mut tries = 0;
         let mut made = 0;
@@ -113,6 +122,22 @@ impl Builder {
         Ok(None)
     }
 
+    /// Another object of the same type beside the first, for calls that take two.
+    fn second_object(&mut self, exec: &mut dyn Executor, prefix: &mut Sequence) -> Result<(), ExecutorError> {
+        let types: Vec<TypeId> = prefix.scope.slots().filter(|(_, s)| s.primary).map(|(_, s)| s.ty).collect();
+        let makes = |c: &ThunkId| self.shop.thunk(*c).output.slots.iter().any(|ty| types.contains(ty));
+        let makers: Vec<ThunkId> = self.shop.constructors.iter().copied().filter(makes).collect();
+        for _ in 0..TRIES.min(3 * makers.len()) {
+            let maker = one_of(&mut self.rng, &makers);
+            let mut longer = prefix.clone();
+            if longer.call(&mut self.rng, &self.shop, &setup_rules(), maker) && self.works(exec, &longer)? {
+                *prefix = longer;
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// The first step of the setup that fails on its own.
     pub(super) fn first_fault(
         &mut self,
@@ -137,7 +162,8 @@ impl Builder {
         if self.shop.methods.is_empty() {
             return false;
         }
-        let method = one_of(&mut self.rng, &self.shop.methods);
+        let any = self.favoured.is_empty() || self.rng.random_bool(0.5);
+        let method = one_of(&mut self.rng, if any { &self.shop.methods } else { &self.favoured });
         if !self.promising(method) || !to.call(&mut self.rng, &self.shop, &setup_rules(), method) {
             return false;
         }

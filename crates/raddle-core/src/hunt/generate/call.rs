@@ -128,11 +128,19 @@ impl Maker<'_> {
         self.sequence.scope.usable(ty, pass).filter(free).filter(keeps).collect()
     }
 
-    /// Prefers what the test is about.
+    /// Prefers what the test is about, and what the call does not have yet. Where calls take two objects, all objects that
+    /// threads share are what the test is about.
     fn choose(&self, rng: &mut Pcg64Mcg, slots: &[u32]) -> u32 {
-        let primary: Vec<u32> =
-            slots.iter().copied().filter(|s| self.sequence.scope.slot(*s).primary).collect();
-        if !primary.is_empty() && rng.random_ratio(7, 8) { one_of(rng, &primary) } else { one_of(rng, slots) }
+        let scope = &self.sequence.scope;
+        let primary = |s: &u32| scope.slot(*s).primary || self.shop.pairs_objects && scope.is_setup(*s);
+        let primary: Vec<u32> = slots.iter().copied().filter(primary).collect();
+        let from = if !primary.is_empty() && rng.random_ratio(7, 8) { &primary } else { slots };
+        let other = |s: &u32| self.used.iter().all(|(used, _)| used != s);
+        let others: Vec<u32> = from.iter().copied().filter(other).collect();
+        if others.is_empty() || others.len() == from.len() || rng.random_ratio(1, 8) {
+            return one_of(rng, from);
+        }
+        one_of(rng, &others)
     }
 
     fn make(&mut self, rng: &mut Pcg64Mcg, ty: TypeId, pass: Pass) -> Option<u32> {
@@ -171,7 +179,10 @@ impl Slots for Maker<'_> {
         // An object of one's own is no object of a concurrent test, unless it is not one to share at all.
         let subject = self.shop.harness.type_info(ty).subject;
         let local = self.shop.sharing(ty) == Sharing::Local;
-        let reuse = receiver && (subject || local) || rng.random_bool(0.5);
+        let other = |slot: &u32| self.used.iter().all(|(used, _)| used != slot);
+        // A second object that other threads see, too, is of more use than a new one.
+        let shared = subject && reusable.iter().any(|s| other(s) && self.sequence.scope.is_setup(*s));
+        let reuse = receiver && (subject || local) || rng.random_bool(if shared { 0.875 } else { 0.5 });
         let slot = match (reusable.is_empty(), reuse) {
             (false, true) => self.choose(rng, &reusable),
             (true, _) if receiver && subject => return None,

@@ -3,6 +3,7 @@
 use super::build::{Builder, Draft};
 use super::call::Sequence;
 use super::covcon::CovCon;
+use super::known::Known;
 use super::pairs::PairCoverage;
 use super::patterns::{PatternCoverage, Point};
 use super::values::one_of;
@@ -19,12 +20,15 @@ use std::collections::BTreeMap;
 
 /// Draws of an instance before it is said that none is open.
 const DRAWS: usize = 60;
-/// Instances that one test is run for.
-const PER_TEST: usize = 12;
 /// After so many runs in vain an instance is taken for impossible, as long as others are left.
 const IN_VAIN: u32 = 3;
-/// Schedules that follow no instance, for every test: they find what no one looks for.
-const UNGUIDED: u64 = 6;
+/// How schedules that follow no instance are searched instead of by a random walk: POS needs fewer executions for most
+/// bugs, see the table of the 45 programs.
+const UNGUIDED: &str = "pos";
+/// The share of tests for pairs of methods among those that are not CovCon's; the others are for open instances.
+const PAIRS: f64 = 0.8;
+/// How much two methods promise that each take a second object: threads can use two objects crosswise, and lock them so.
+const CROSSWISE: u64 = 400;
 /// Prefixes that showed something new and are used again.
 const KEPT: usize = 24;
 /// How bug-prone the patterns are to begin with: in MAPTest's evaluation (Fig. 4) the third triggers more than half
@@ -37,22 +41,32 @@ const PRIOR: [u64; PATTERNS] = [6, 6, 10, 8, 5, 5, 8, 4, 1, 1, 1, 1, 1, 1, 1, 1,
 /// towards it by the strategy `pattern`.
 ///
 /// Departures. Methods are given to suffixes by the letter of the step, not in turn, because otherwise the patterns
-/// a-b-b-a are out of reach. What methods do is learned from executions, so the first tests are CovCon's, until
-/// every method has run; later too, one test in eight is CovCon's, to meet what is not known yet. Where one method
-/// makes all steps of a thread, it is usually called once. An instance that was run for in vain a few times is left
-/// alone as long as there are others. Patterns that broke something weigh more from then on. Prefixes that led to
-/// something new are used again.
+/// a-b-b-a are out of reach. Instances are made of accesses that were seen, since only those can be steered to. What a
+/// static analysis knows ([`Known`]) says which two methods allow patterns at all: pairs of methods are tried in
+/// proportion to that, in most tests, after prefixes of methods that write what these read. Without a static analysis
+/// the first tests are CovCon's, until every method has run. One test in eight is always CovCon's, to meet what
+/// nobody knows. Where one method makes all steps of a thread, it is usually called once. An instance that was run for in
+/// vain a few times is left alone as long as there are others. Patterns that broke something weigh more from then on.
+/// Prefixes that led to something new are used again. Some schedules of every test follow no instance.
 #[derive(Debug)]
 pub struct MapTest {
     covcon: CovCon,
     builder: Builder,
     options: Options,
+    /// The strategy of schedules that follow no instance, and how many schedules a test has in all.
+    unguided: (String, u64),
+    /// How many of them follow instances, at most.
+    guided: usize,
     /// Methods at random instead of CovCon's ranking: the paper's ablation.
     at_random: bool,
     patterns: PatternCoverage,
     weights: [u64; PATTERNS],
     in_vain: BTreeMap<Instance, u32>,
     kept: Vec<Sequence>,
+    /// Pairs of methods that can disturb each other: how promising they are, and how often they were tried.
+    promising: Vec<(ThunkId, ThunkId, u64, u64)>,
+    /// What a static analysis says about the methods.
+    known: Known,
     /// The prefix and the targets of plans that have not come back.
     pending: Vec<(String, Sequence)>,
     made: u64,
@@ -61,16 +75,25 @@ pub struct MapTest {
 impl MapTest {
     /// A generator for a harness.
     pub fn new(harness: &Harness, seed: u64, options: Options, at_random: bool) -> Self {
-        let learning = Options { runs: vec![("random".to_owned(), UNGUIDED)], ..options.clone() };
+        // Of the schedules of a test, three in five follow instances; the others find what no one looks for.
+        let (strategy, schedules) = options.runs.first().cloned().unwrap_or(("random".to_owned(), 20));
+        let unguided = if strategy == "random" { UNGUIDED.to_owned() } else { strategy };
+        let guided = schedules as usize * 3 / 5;
+        let learning = Options { runs: vec![(unguided.clone(), schedules)], ..options.clone() };
+        let builder = Builder::new(harness, seed.wrapping_add(1));
         MapTest {
             covcon: CovCon::new(harness, seed, learning),
-            builder: Builder::new(harness, seed.wrapping_add(1)),
+            builder,
             options,
+            unguided: (unguided, schedules),
+            guided,
             at_random,
             patterns: PatternCoverage::default(),
             weights: PRIOR,
             in_vain: BTreeMap::new(),
             kept: Vec::new(),
+            promising: Vec::new(),
+            known: Known::default(),
             pending: Vec::new(),
             made: 0,
         }
@@ -147,31 +170,82 @@ impl MapTest {
     }
 
     fn prefix(&mut self, exec: &mut dyn Executor) -> Result<Option<Sequence>, ExecutorError> {
-        if !self.kept.is_empty() && self.builder.rng.random_bool(0.5) {
+        let again = if self.builder.favoured.is_empty() { 0.5 } else { 0.25 };
+        if !self.kept.is_empty() && !self.builder.two_objects && self.builder.rng.random_bool(again) {
             let which = self.builder.rng.random_range(0..self.kept.len());
             return Ok(Some(self.kept[which].clone()));
         }
-        let calls = if self.builder.rng.random_bool(0.5) { 0 } else { self.options.prefix };
+        // What feeds the methods gives them something to work on; otherwise half of the tests do without.
+        let none = if self.builder.favoured.is_empty() { 0.5 } else { 0.25 };
+        let calls = if self.builder.rng.random_bool(none) { 0 } else { self.options.prefix };
         self.builder.prefix(exec, calls)
     }
 
-    /// A test for an open instance, with runs for it and for others that its methods allow.
+    /// The most promising pair of methods, given how often each was tried.
+    fn promising(&mut self) -> Option<(ThunkId, ThunkId)> {
+        let better = |a: &(ThunkId, ThunkId, u64, u64), b: &(ThunkId, ThunkId, u64, u64)| {
+            (a.2 * (1 + b.3)).cmp(&(b.2 * (1 + a.3)))
+        };
+        let best = *self.promising.iter().max_by(|a, b| better(a, b))?;
+        let equals: Vec<usize> =
+            (0..self.promising.len()).filter(|i| better(&self.promising[*i], &best).is_eq()).collect();
+        let chosen = &mut self.promising[one_of(&mut self.builder.rng, &equals)];
+        chosen.3 += 1;
+        Some((chosen.0, chosen.1))
+    }
+
+    /// A test for two promising methods: one call each, the second more often, or both in turn as CovCon has them.
+    fn plan_pair(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
+        let Some((a, b)) = self.promising() else { return Ok(None) };
+        let calls = match self.builder.rng.random_range(0..4) {
+            0 => [vec![a], vec![b]],
+            1 => [vec![a], vec![b, b]],
+            2 => [vec![b, a], vec![b]],
+            _ => [vec![a, b], vec![b, a]],
+        };
+        self.build(exec, None, calls)
+    }
+
+    /// A test for an open instance.
     fn plan(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
         let everything = sites(self.patterns.all_points());
         let Some(target) = self.draw([&everything, &everything]) else { return Ok(None) };
         let a = self.calls(&target, Who::A, &[]);
         let b = self.calls(&target, Who::B, &a);
+        self.build(exec, Some(target), [a, b])
+    }
+
+    /// A test in which the suffixes make these calls, with runs for the target and for other open instances that the
+    /// methods allow.
+    fn build(
+        &mut self,
+        exec: &mut dyn Executor,
+        target: Option<Instance>,
+        [a, b]: [Vec<ThunkId>; 2],
+    ) -> Result<Option<Plan>, ExecutorError> {
+        let all = [a.as_slice(), b.as_slice()].concat();
+        self.builder.favoured = self.known.feeders(&all);
+        self.builder.two_objects = all.iter().all(|m| self.builder.shop.takes_another(*m));
         let Some(prefix) = self.prefix(exec)? else { return Ok(None) };
-        let mut draft = self.builder.equip(&prefix, &[a.clone(), b.clone()]);
-        let calls = [self.suffix(exec, &mut draft, &a)?, self.suffix(exec, &mut draft, &b)?];
+        let mut wants = vec![a, b];
+        for i in 2..self.options.suffixes.clamp(2, 4) {
+            wants.push(wants[i % 2].clone());
+        }
+        let mut draft = self.builder.equip(&prefix, &wants);
+        let calls = [self.suffix(exec, &mut draft, &wants[0])?, self.suffix(exec, &mut draft, &wants[1])?];
         if calls.iter().any(Vec::is_empty) {
-            *self.in_vain.entry(target).or_default() += 1;
+            if let Some(target) = target {
+                *self.in_vain.entry(target).or_default() += 1;
+            }
             return Ok(None);
+        }
+        for more in &wants[2..] {
+            self.suffix(exec, &mut draft, more)?;
         }
         let allowed = calls
             .map(|c| sites(c.iter().flat_map(|m| self.patterns.points(*m)).collect::<Vec<_>>().into_iter()));
-        let mut targets = vec![target];
-        for _ in 1..PER_TEST {
+        let mut targets: Vec<Instance> = target.into_iter().collect();
+        for _ in targets.len()..self.guided {
             let swap = self.builder.rng.random_bool(0.5);
             let by = if swap { [&allowed[1], &allowed[0]] } else { [&allowed[0], &allowed[1]] };
             match self.draw(by) {
@@ -182,7 +256,8 @@ impl MapTest {
         }
         let finally = if self.options.checks { self.builder.checks(exec, &draft)? } else { Vec::new() };
         let mut runs: Vec<(String, u64)> = targets.iter().map(|i| (format!("pattern:{i}"), 1)).collect();
-        runs.push(("random".to_owned(), UNGUIDED));
+        let (strategy, schedules) = &self.unguided;
+        runs.push((strategy.clone(), schedules.saturating_sub(targets.len() as u64).max(1)));
         let Some(test) = draft.finish(finally) else { return Ok(None) };
         self.pending.push((crate::hunt::wire::encode(&test), prefix));
         Ok(Some(Plan { test, runs, pair: None }))
@@ -197,9 +272,10 @@ impl MapTest {
         if calls.is_empty() {
             return Ok(Vec::new());
         }
-        // A call or two more, of whatever kind: they bring instances along that nobody asked for.
+        // A call or two more: they bring instances along that nobody asked for.
         let more = self.builder.rng.random_range(0..=2);
-        let methods = self.builder.shop.methods.clone();
+        let any = self.builder.favoured.is_empty() || self.builder.rng.random_ratio(1, 4);
+        let methods = if any { self.builder.shop.methods.clone() } else { self.builder.favoured.clone() };
         let mut turn =
             |rng: &mut Pcg64Mcg, i: usize| calls.get(i).copied().unwrap_or_else(|| one_of(rng, &methods));
         self.builder.suffix(exec, draft, calls.len() + more, &mut turn)
@@ -216,10 +292,12 @@ impl MapTest {
 impl Generator for MapTest {
     fn next(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
         self.made += 1;
-        if self.learned() && !self.made.is_multiple_of(8) {
+        if !self.made.is_multiple_of(8) && (!self.promising.is_empty() || self.learned()) {
             for _ in 0..DRAWS {
-                if let Some(plan) = self.plan(exec)? {
-                    return Ok(Some(plan));
+                let pair = !self.promising.is_empty() && self.builder.rng.random_bool(PAIRS);
+                let plan = if pair { self.plan_pair(exec)? } else { self.plan(exec)? };
+                if plan.is_some() {
+                    return Ok(plan);
                 }
             }
         }
@@ -227,7 +305,7 @@ impl Generator for MapTest {
     }
 
     fn feedback(&mut self, plan: &Plan, replies: &[RunReply]) {
-        let new: usize = replies.iter().map(|r| self.patterns.executed(r)).sum();
+        let new = self.patterns.tested(replies);
         for ((strategy, _), reply) in plan.runs.iter().zip(replies) {
             let Some(Ok(target)) = strategy.strip_prefix("pattern:").map(str::parse::<Instance>) else {
                 continue;
@@ -254,6 +332,28 @@ impl Generator for MapTest {
 
     fn coverage(&self) -> &PairCoverage {
         self.covcon.coverage()
+    }
+
+    fn patterns(&self) -> Option<&PatternCoverage> {
+        Some(&self.patterns)
+    }
+
+    fn inform(&mut self, known: &Known) {
+        if self.at_random || known.is_empty() {
+            return;
+        }
+        let promises = known.promises();
+        let shop = &self.builder.shop;
+        for a in &shop.methods {
+            for b in &shop.methods {
+                let crosswise = if shop.takes_another(*a) && shop.takes_another(*b) { CROSSWISE } else { 0 };
+                let weight = promises.get(&(*a, *b)).map_or(0, |p| p.weight()) + crosswise;
+                if weight > 0 {
+                    self.promising.push((*a, *b, weight, 0));
+                }
+            }
+        }
+        self.known = known.clone();
     }
 }
 

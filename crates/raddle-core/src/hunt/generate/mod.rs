@@ -7,6 +7,7 @@ mod build;
 mod call;
 mod checks;
 mod covcon;
+mod known;
 mod maptest;
 mod pairs;
 mod patterns;
@@ -21,6 +22,7 @@ pub use build::{Builder, Draft};
 pub use call::Sequence;
 pub use checks::{drain_of, len_of};
 pub use covcon::CovCon;
+pub use known::{HeldLock, Known, KnownAccess, Promise};
 pub use maptest::MapTest;
 pub use pairs::{PairCoverage, PairReport};
 pub use patterns::PatternCoverage;
@@ -61,6 +63,14 @@ pub trait Generator: std::fmt::Debug {
 
     /// The pairs of methods so far.
     fn coverage(&self) -> &PairCoverage;
+
+    /// The memory-access patterns so far, if it follows them.
+    fn patterns(&self) -> Option<&PatternCoverage> {
+        None
+    }
+
+    /// What a static analysis says about the methods, before the first test. Most generators have no use for it.
+    fn inform(&mut self, _known: &Known) {}
 }
 
 /// The generators that can be asked for by name, and what each does.

@@ -5,7 +5,7 @@ use crate::hunt::harness::ThunkId;
 use crate::hunt::protocol::{MethodAccess, RunReply};
 use crate::pattern::{AccessKind, Instance, InstanceSet, PatternId};
 use crate::{NameId, SiteId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// An access as patterns see it.
 pub type Point = (AccessKind, SiteId, NameId);
@@ -20,7 +20,12 @@ pub struct PatternCoverage {
     by_point: BTreeMap<Point, BTreeSet<ThunkId>>,
     by_method: BTreeMap<ThunkId, BTreeSet<Point>>,
     covered: InstanceSet,
+    /// Whether each of the last tests showed something new.
+    recent: VecDeque<bool>,
 }
+
+/// How many tests say what to expect of the next one.
+const RECENT: usize = 100;
 
 impl PatternCoverage {
     /// A method can do this.
@@ -31,8 +36,24 @@ impl PatternCoverage {
         self.by_method.entry(ThunkId(access.thunk)).or_default().insert(point);
     }
 
-    /// Adds what executions showed; how many instances were new.
-    pub fn executed(&mut self, reply: &RunReply) -> usize {
+    /// Adds what the executions of a test showed; how many instances were new.
+    pub fn tested(&mut self, replies: &[RunReply]) -> usize {
+        let new: usize = replies.iter().map(|r| self.executed(r)).sum();
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(new > 0);
+        new
+    }
+
+    /// The chance that another test shows an instance that has not occurred, as far as the last hundred tell; `None`
+    /// before the first. An estimate from above while the search makes progress.
+    pub fn chance_of_new(&self) -> Option<f64> {
+        let new = self.recent.iter().filter(|new| **new).count();
+        (!self.recent.is_empty()).then(|| new as f64 / self.recent.len() as f64)
+    }
+
+    fn executed(&mut self, reply: &RunReply) -> usize {
         reply.accesses.iter().for_each(|a| self.add(a));
         let instances = reply.patterns.iter().filter_map(|p| p.parse::<Instance>().ok());
         instances.filter(|i| self.covered.insert(i)).count()
@@ -68,17 +89,29 @@ impl PatternCoverage {
         &self.accesses
     }
 
-    /// Instances that have not occurred, at most so many, most bug-prone patterns first: the third, those of three
-    /// steps on one variable, the other short ones, those on two variables.
+    /// Instances that have not occurred, at most so many, most bug-prone patterns first.
     pub fn open(&self, most: usize) -> Vec<Instance> {
+        Self::most_prone_first(&self.accesses, |i| !self.covered.contains(i), most)
+    }
+
+    /// Instances that fit, at most so many, most bug-prone patterns first: the third, those of three steps on one
+    /// variable, the other short ones, those on two variables.
+    pub fn most_prone_first(
+        accesses: &Accesses,
+        fits: impl Fn(&Instance) -> bool,
+        most: usize,
+    ) -> Vec<Instance> {
         const FIRST: [u8; 8] = [3, 4, 7, 1, 2, 5, 6, 8];
         let rank = |i: &Instance| FIRST.iter().position(|p| PatternId::new(*p) == Some(i.pattern()));
-        let mut open = Vec::new();
+        let mut found = Vec::new();
         for turn in (0..FIRST.len()).map(Some).chain([None]) {
-            let missing = self.accesses.instances().filter(|i| rank(i) == turn && !self.covered.contains(i));
-            open.extend(missing.take(most - open.len()));
+            let fitting = accesses.instances().filter(|i| rank(i) == turn && fits(i));
+            found.extend(fitting.take(most - found.len()));
+            if found.len() == most {
+                break;
+            }
         }
-        open
+        found
     }
 
     /// MAP-coverage over what is known.

@@ -56,6 +56,11 @@ impl Scope {
         self.slots.iter().enumerate().map(|(i, s)| (i as u32, s))
     }
 
+    /// Whether a slot is one of the setup.
+    pub fn is_setup(&self, i: u32) -> bool {
+        self.own_from == 0 || (i as usize) < self.own_from
+    }
+
     /// Slots that this thread made and still has.
     pub fn own(&self) -> impl Iterator<Item = (u32, &Slot)> {
         self.slots().filter(|(i, s)| *i as usize >= self.own_from && s.access != Access::None)

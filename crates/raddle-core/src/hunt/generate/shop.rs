@@ -12,6 +12,8 @@ pub struct Shop {
     pub constructors: Vec<ThunkId>,
     /// What suffixes are about: methods, and cloning and dropping of handles.
     pub methods: Vec<ThunkId>,
+    /// Some method [takes another](Shop::takes_another) object under test.
+    pub pairs_objects: bool,
     /// Helpers and constructors by a type they make.
     makers: BTreeMap<TypeId, Vec<ThunkId>>,
     /// Methods by a type of slot that they return.
@@ -28,6 +30,7 @@ impl Shop {
             harness: harness.clone(),
             constructors: Vec::new(),
             methods: Vec::new(),
+            pairs_objects: false,
             makers: BTreeMap::new(),
             returners: BTreeMap::new(),
             follow_ups: BTreeMap::new(),
@@ -61,6 +64,7 @@ impl Shop {
             _ => false,
         };
         shop.methods = harness.thunks.iter().filter(is_method).map(|t| t.id).collect();
+        shop.pairs_objects = shop.methods.iter().any(|m| shop.takes_another(*m));
         shop
     }
 
@@ -87,6 +91,17 @@ impl Shop {
     /// The thunk that clones a slot of the type.
     pub fn clone_of(&self, ty: TypeId) -> Option<ThunkId> {
         self.clones.get(&ty).copied()
+    }
+
+    /// Whether a call takes an object under test by reference besides the one whose method it is: then two threads can
+    /// use two objects crosswise.
+    pub fn takes_another(&self, id: ThunkId) -> bool {
+        let thunk = self.thunk(id);
+        let Some((own, _)) = receiver(thunk) else { return false };
+        let mut others = thunk.params[1..].iter().flat_map(slots_of);
+        self.harness.type_info(own).subject
+            && self.sharing(own) == Sharing::Shared
+            && others.any(|(ty, pass)| ty == own && pass == Pass::Shared)
     }
 
     /// How threads may share a type.

@@ -224,6 +224,15 @@ fn maptest_turns_to_open_instances_once_it_knows_what_methods_do() {
 }
 
 #[test]
+fn maptest_makes_as_many_suffixes_as_it_is_told() {
+    let options = Options { suffixes: 3, ..options() };
+    let (plans, _, _) = hunt("maptest", objects::counter(), 60, options);
+    let guided = plans.iter().filter(|p| p.runs.iter().any(|(s, _)| s.starts_with("pattern:")));
+    let suffixes: BTreeSet<usize> = guided.map(|p| p.test.suffixes.len()).collect();
+    assert_eq!(suffixes, BTreeSet::from([3]));
+}
+
+#[test]
 fn a_run_steered_towards_an_instance_produces_it_more_often_than_a_random_one() {
     let ty = objects::queue();
     let (mut steered_sim, mut random_sim) = (Simulator::new(ty.clone()), Simulator::new(ty.clone()));
@@ -249,4 +258,49 @@ fn a_run_steered_towards_an_instance_produces_it_more_often_than_a_random_one() 
         generator.feedback(&plan, &replies);
     }
     assert!(steered > 20 && 2 * steered > 3 * random, "{steered} steered, {random} at random");
+}
+
+#[test]
+fn maptest_tries_the_methods_first_that_a_static_analysis_finds_promising() {
+    use crate::pattern::AccessKind::{Read, Write};
+    let ty = objects::queue();
+    let (len, push) = (ty.id("Queue::len"), ty.id("Queue::push"));
+    let mut known = Known::default();
+    let access =
+        |kind, site| KnownAccess { kind, variable: 0, site, again: false, locks: Default::default() };
+    known.add(len, access(Read, 1));
+    known.add(len, access(Read, 2));
+    known.add(push, access(Write, 3));
+    let called = |name: &str, inform: bool| {
+        let mut sim = Simulator::new(ty.clone());
+        let mut generator = by_name(name, &ty.harness, 7, options()).unwrap();
+        if inform {
+            generator.inform(&known);
+        }
+        let plans: Vec<Plan> = (0..6).map(|_| generator.next(&mut sim).unwrap().unwrap()).collect();
+        let has = |p: &Plan, i: usize, m| p.test.suffixes[i].iter().any(|s| s.thunk == m);
+        let both = |p: &&Plan| (0..2).any(|i| has(p, i, len) && has(p, 1 - i, push));
+        plans.iter().filter(both).count()
+    };
+    assert_eq!(called("maptest", true), 6);
+    assert!(called("maptest", false) < 6, "without it, it begins with any two methods");
+    assert_eq!(called("maptest-random", true), called("maptest-random", false), "the ablation ignores it");
+}
+
+#[test]
+fn a_second_object_is_shared_where_methods_take_two() {
+    let mut ty = objects::counter();
+    let subject = ty.harness.types.iter().position(|t| t.subject).unwrap() as u32;
+    let other =
+        crate::hunt::Domain::Slot { ty: crate::hunt::TypeId(subject), pass: crate::hunt::Pass::Shared };
+    let method = ty.harness.thunks.iter().position(|t| t.role == Role::Method).unwrap();
+    let setups = |ty: &objects::Type| {
+        let mut builder = Builder::new(&ty.harness, 1);
+        let mut sim = Simulator::new(ty.clone());
+        let prefixes: Vec<_> = (0..40).map(|_| builder.prefix(&mut sim, 0).unwrap().unwrap()).collect();
+        prefixes.iter().filter(|p| p.steps.len() > 1).count()
+    };
+    assert_eq!(setups(&ty), 0);
+    ty.harness.thunks[method].params.push(other);
+    assert!((10..30).contains(&setups(&ty)), "{} of 40", setups(&ty));
 }

@@ -25,7 +25,8 @@ impl Slots for NoSlots {
     }
 }
 
-const STRINGS: [&str; 5] = ["a", "b", "", "ab", "é"];
+/// Words, nothing, something that is not ASCII, and numbers: much code reads numbers from text.
+const STRINGS: [&str; 7] = ["a", "b", "", "ab", "é", "1", "12"];
 const CHARS: [char; 4] = ['a', 'b', '0', 'é'];
 const FLOATS: [f64; 8] = [0.0, 1.0, 2.0, -1.0, 0.5, f64::MAX, f64::INFINITY, f64::NAN];
 const MILLISECONDS: [i128; 3] = [0, 1, 10];

@@ -1,0 +1,177 @@
+//! What the compiler's MIR says about a type, for a hunt: which methods are worth a test, and how many instances of
+//! patterns there are.
+//!
+//! It is asked for once per crate and kept beside the harness. A hunt goes on without it: then the patterns are counted over
+//! what was seen, and the report says why.
+
+use crate::cli::HuntBuildArgs;
+use raddle_api::Source;
+use raddle_core::coverage::map::Report;
+use raddle_core::hunt::generate::{Known, KnownAccess, PatternCoverage};
+use raddle_core::hunt::{Harness, Role, ThunkId};
+use raddle_core::pattern::{AccessKind, Instance, InstanceSet};
+use raddle_core::trace::Symbols;
+use raddle_core::{NameId, SiteId};
+use raddle_mir::{Analysis, Calls, Kind, Role as MethodRole, TypeAccesses, Universe, emit};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Above so many instances, it is not counted which of them locks rule out: that takes time by their number.
+const COUNTABLE: u128 = 1_000_000;
+/// The file beside a harness.
+const FILE: &str = "accesses.json";
+
+/// What is kept beside a harness.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    fingerprint: String,
+    accesses: TypeAccesses,
+}
+
+/// Asks the compiler about the package.
+pub fn analyse(source: &Source, args: &HuntBuildArgs, out: &Path) -> Result<Analysis, String> {
+    let package = source.package();
+    let mut extra = Vec::new();
+    if package.source.is_none() {
+        args.features.iter().for_each(|f| extra.extend(["--features".to_owned(), f.clone()]));
+        extra.extend(args.all_features.then(|| "--all-features".to_owned()));
+        extra.extend(args.no_default_features.then(|| "--no-default-features".to_owned()));
+    }
+    let emit = emit::Emit {
+        manifest: source.manifest.clone(),
+        package: Some(format!("{}@{}", package.name, package.version)),
+        target_dir: out.join("mir"),
+        args: extra,
+        offline: args.offline,
+    };
+    let emitted = emit.run().map_err(|e| e.to_string())?;
+    Ok(emitted.analyse())
+}
+
+/// The accesses of a type, by its public path. Its own path inside the crate may be another one.
+pub fn of_type(analysis: &Analysis, target: &str) -> Option<TypeAccesses> {
+    let inside = target.split_once("::").map_or(target, |(_, rest)| rest);
+    let last = target.rsplit("::").next().unwrap_or(target);
+    analysis.of_type(inside).or_else(|| analysis.of_type(last))
+}
+
+/// Keeps accesses beside a harness for the next hunt. Failing to is no harm.
+pub fn save(dir: &Path, fingerprint: &str, accesses: &TypeAccesses) {
+    let stored = Stored { fingerprint: fingerprint.to_owned(), accesses: accesses.clone() };
+    if let Ok(text) = serde_json::to_string(&stored) {
+        let _ = std::fs::write(dir.join(FILE), text);
+    }
+}
+
+/// What was kept for this build of the harness.
+pub fn load(dir: &Path, fingerprint: &str) -> Option<TypeAccesses> {
+    let text = std::fs::read_to_string(dir.join(FILE)).ok()?;
+    let stored: Stored = serde_json::from_str(&text).ok()?;
+    (stored.fingerprint == fingerprint).then_some(stored.accesses)
+}
+
+/// For the generator: what the thunks of the harness may do to the variables that threads share.
+pub fn known(harness: &Harness, accesses: &TypeAccesses) -> Known {
+    let mut known = Known::default();
+    let mut numbers = Numbering::default();
+    for thunk in harness.with_role(Role::Method) {
+        let name = thunk.name.rsplit("::").next().unwrap_or(&thunk.name);
+        let own = format!("{}::{name}", accesses.path.rsplit("::").next().unwrap_or_default());
+        let Some(method) = accesses.method(name).filter(|m| m.role == MethodRole::Shared) else { continue };
+        for access in method.accesses.iter().filter(|a| accesses.variables.contains(&a.variable)) {
+            let locks = access.locks.iter().filter(|l| l.single);
+            let locks = locks.map(|l| (numbers.of(&l.lock), l.mode, l.section)).collect();
+            let site = &access.site;
+            let known_access = KnownAccess {
+                kind: AccessKind::Read,
+                variable: numbers.of(&access.variable),
+                site: numbers.of(&format!("{}:{}:{}", site.file, site.line, site.column)),
+                again: access.kind != Kind::Rmw && !site.function.starts_with(&own),
+                locks,
+            };
+            if access.kind.reads() {
+                known.add(ThunkId(thunk.id.0), known_access.clone());
+            }
+            if access.kind.writes() {
+                known.add(ThunkId(thunk.id.0), KnownAccess { kind: AccessKind::Write, ..known_access });
+            }
+        }
+    }
+    known
+}
+
+#[derive(Default)]
+struct Numbering(BTreeMap<String, u32>);
+
+impl Numbering {
+    fn of(&mut self, text: &str) -> u32 {
+        let next = self.0.len() as u32;
+        *self.0.entry(text.to_owned()).or_insert(next)
+    }
+}
+
+/// MAP-coverage over the instances that the type's methods allow (T_C).
+#[derive(Debug)]
+pub struct StaticCoverage {
+    universe: Universe,
+    covered: InstanceSet,
+    /// Covered, infeasible and open instances.
+    pub report: Report,
+    /// Whether infeasible instances were counted.
+    pub pruned: bool,
+    /// Instances that occurred at places or on variables that the analysis does not have.
+    pub unmet: u64,
+}
+
+impl StaticCoverage {
+    /// Puts what was seen beside what is possible.
+    pub fn new(accesses: &TypeAccesses, seen: &PatternCoverage, symbols: &Symbols) -> Self {
+        let universe = Universe::new(accesses, Calls::Once);
+        let mut sites: BTreeMap<SiteId, Option<SiteId>> = BTreeMap::new();
+        let mut names: BTreeMap<NameId, Option<NameId>> = BTreeMap::new();
+        let mut covered = InstanceSet::default();
+        let mut unmet = 0;
+        for instance in seen.covered().iter() {
+            let site = |s: SiteId| {
+                *sites.entry(s).or_insert_with(|| {
+                    let site = symbols.sites.get(s.0 as usize)?;
+                    universe.site(&site.file, site.line, site.column)
+                })
+            };
+            let name = |n: NameId| {
+                *names.entry(n).or_insert_with(|| universe.name_at_run_time(symbols.names.get(n.0 as usize)?))
+            };
+            match instance.renumbered(site, name).filter(|i| universe.accesses.contains(i)) {
+                Some(known) => _ = covered.insert(&known),
+                None => unmet += 1,
+            }
+        }
+        let pruned = universe.accesses.total() <= COUNTABLE;
+        let report = Report::new(&universe.accesses, &covered, pruned.then_some(&universe.facts));
+        StaticCoverage { universe, covered, report, pruned, unmet }
+    }
+
+    /// Instances that have not occurred and that no lock rules out, most bug-prone patterns first, in source terms.
+    pub fn open(&self, most: usize) -> Vec<String> {
+        let open = |i: &Instance| !self.covered.contains(i) && self.universe.facts.is_feasible(i);
+        let first = PatternCoverage::most_prone_first(&self.universe.accesses, open, most);
+        first.iter().map(|i| format!("{:3} {}", i.pattern().to_string(), self.universe.describe(i))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accesses_are_kept_for_one_build_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let accesses = TypeAccesses { path: "queue::Queue".to_owned(), ..TypeAccesses::default() };
+        save(dir.path(), "a", &accesses);
+        assert_eq!(load(dir.path(), "a"), Some(accesses));
+        assert_eq!(load(dir.path(), "b"), None);
+        std::fs::write(dir.path().join(FILE), "{").unwrap();
+        assert_eq!(load(dir.path(), "a"), None);
+    }
+}

@@ -1,0 +1,270 @@
+//! What a static analysis says about the methods of a type, and which pairs of them are worth a test.
+//!
+//! Two calls can only disturb each other through a variable that both touch and one writes. Worse is a call that
+//! touches variables twice, while no lock keeps the other call out in between: then one of the patterns 4 to 17 is
+//! possible between just these two calls. Locks make such pairs rare, and bugs sit there: in MAPTest's terms these are
+//! the open instances that two single calls allow.
+
+use crate::event::LockMode;
+use crate::hunt::harness::ThunkId;
+use crate::pattern::{AccessKind, CATALOGUE, Step, Which, Who};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A lock that is held at an access: which, how, and in which continuous holding of its call.
+pub type HeldLock = (u32, LockMode, Option<u32>);
+
+/// An access that a method may make.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct KnownAccess {
+    /// What it does. A read-modify-write is two.
+    pub kind: AccessKind,
+    /// To which variable.
+    pub variable: u32,
+    /// At which instruction.
+    pub site: u32,
+    /// The instruction may run more than once in a call: it is part of a function that the method calls.
+    pub again: bool,
+    /// Holding what.
+    pub locks: BTreeSet<HeldLock>,
+}
+
+/// What the methods may do to variables that threads share (R_m and W_m), with locks.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Known {
+    methods: BTreeMap<ThunkId, BTreeSet<KnownAccess>>,
+}
+
+/// How promising a pair of methods is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Promise {
+    /// Variables on which one call of each allows a pattern of three steps.
+    pub torn: u32,
+    /// Further ones, if an instruction runs twice in a call.
+    pub perhaps: u32,
+    /// Pairs of variables on which one call of each allows a pattern of four steps.
+    pub mixed: u32,
+    /// Variables that both touch and one writes.
+    pub conflicts: u32,
+}
+
+/// More variables than this make a pair no more promising.
+const MANY: u32 = 4;
+/// Pairs of accesses of one method at most.
+const LARGE: usize = 4_000;
+
+impl Promise {
+    /// One number; 0 if the methods cannot disturb each other. A conflict alone counts little, since most pairs of methods of
+    /// a type that locks well have one.
+    pub fn weight(self) -> u64 {
+        let steps = 32 * self.torn.min(MANY) + 12 * self.perhaps.min(MANY) + 16 * self.mixed.min(MANY);
+        u64::from(steps + self.conflicts.min(1))
+    }
+}
+
+/// Two accesses of one call, and the locks that the call holds from one to the other.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Span {
+    /// One instruction twice.
+    again: bool,
+    ends: [(AccessKind, u32); 2],
+    /// The locks that are held at the ends, and throughout.
+    at: [BTreeSet<(u32, LockMode)>; 2],
+    throughout: BTreeSet<(u32, LockMode)>,
+}
+
+impl Known {
+    /// A method may make an access.
+    pub fn add(&mut self, method: ThunkId, access: KnownAccess) {
+        self.methods.entry(method).or_default().insert(access);
+    }
+
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.methods.is_empty()
+    }
+
+    /// The methods that write a variable which one of these reads: they bring about the states that these meet.
+    pub fn feeders(&self, of: &[ThunkId]) -> Vec<ThunkId> {
+        let variables = |m: &ThunkId, kind: AccessKind| -> BTreeSet<u32> {
+            let accesses = self.methods.get(m).into_iter().flatten();
+            accesses.filter(|k| k.kind == kind).map(|k| k.variable).collect()
+        };
+        let read: BTreeSet<u32> = of.iter().flat_map(|m| variables(m, AccessKind::Read)).collect();
+        let feeds = |m: &&ThunkId| !variables(m, AccessKind::Write).is_disjoint(&read);
+        self.methods.keys().filter(feeds).copied().collect()
+    }
+
+    /// The pairs of methods that can disturb each other; the first is the one that is disturbed.
+    pub fn promises(&self) -> BTreeMap<(ThunkId, ThunkId), Promise> {
+        let spans: BTreeMap<ThunkId, BTreeSet<Span>> =
+            self.methods.iter().map(|(m, accesses)| (*m, spans(accesses))).collect();
+        let mut all = BTreeMap::new();
+        for a in self.methods.keys() {
+            for b in self.methods.keys() {
+                let promise = self.promise(*a, *b, &spans[a], &spans[b]);
+                if promise != Promise::default() {
+                    all.insert((*a, *b), promise);
+                }
+            }
+        }
+        all
+    }
+
+    fn promise(&self, a: ThunkId, b: ThunkId, of_a: &BTreeSet<Span>, of_b: &BTreeSet<Span>) -> Promise {
+        let variables = |m: ThunkId, writes: bool| -> BTreeSet<u32> {
+            let fits = |k: &&KnownAccess| !writes || k.kind == AccessKind::Write;
+            self.methods[&m].iter().filter(fits).map(|k| k.variable).collect()
+        };
+        let mut conflicts: BTreeSet<u32> =
+            variables(a, true).intersection(&variables(b, false)).copied().collect();
+        conflicts.extend(variables(a, false).intersection(&variables(b, true)));
+        if conflicts.is_empty() {
+            return Promise::default();
+        }
+        let (mut torn, mut perhaps, mut mixed) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        for span in of_a {
+            let [(first, x), (second, y)] = span.ends;
+            if !conflicts.contains(&x) || !conflicts.contains(&y) {
+                continue;
+            }
+            if x == y {
+                let three = CATALOGUE.iter().filter(|p| p.steps.len() == 3);
+                let fits = |k: &KnownAccess| {
+                    k.variable == x
+                        && three.clone().any(|p| {
+                            [p.steps[0].kind, p.steps[1].kind, p.steps[2].kind] == [first, k.kind, second]
+                        })
+                        && !shut_out(&span.throughout, &plain(&k.locks))
+                };
+                let known = if span.again { &mut perhaps } else { &mut torn };
+                if !known.contains(&x) && self.methods[&b].iter().any(fits) {
+                    known.insert(x);
+                }
+            } else if !mixed.contains(&(x.min(y), x.max(y))) && of_b.iter().any(|other| mixes(span, other)) {
+                mixed.insert((x.min(y), x.max(y)));
+            }
+        }
+        Promise {
+            torn: torn.len() as u32,
+            perhaps: perhaps.difference(&torn).count() as u32,
+            mixed: mixed.len() as u32,
+            conflicts: conflicts.len() as u32,
+        }
+    }
+}
+
+/// Whether a pattern of four steps is made of these accesses of `a` and those of `b`, and no lock prevents it.
+fn mixes(a: &Span, b: &Span) -> bool {
+    let [(_, x), (_, y)] = a.ends;
+    CATALOGUE.iter().filter(|p| p.steps.len() == 4).any(|p| {
+        let of = |who: Who| -> Vec<&Step> { p.steps.iter().filter(|s| s.who == who).collect() };
+        let named = |s: &Step| (s.kind, if s.var == Which::X { x } else { y });
+        let fits = |span: &Span, steps: &[&Step]| {
+            steps.iter().zip(&span.ends).all(|(step, end)| named(step) == *end)
+        };
+        let (mine, theirs) = (of(Who::A), of(Who::B));
+        if !fits(a, &mine) || !fits(b, &theirs) {
+            return false;
+        }
+        // a b b a: both accesses of `b` come while `a` is between its own; a b a b: one of each does.
+        let enclosed = p.steps[3].who == Who::A;
+        let second =
+            if enclosed { shut_out(&a.throughout, &b.at[1]) } else { shut_out(&b.throughout, &a.at[1]) };
+        !shut_out(&a.throughout, &b.at[0]) && !second
+    })
+}
+
+fn spans(accesses: &BTreeSet<KnownAccess>) -> BTreeSet<Span> {
+    let mut spans = BTreeSet::new();
+    for first in accesses {
+        // A read-modify-write is one step, so an instruction pairs with itself only for the same kind of access.
+        let fits = |s: &&KnownAccess| s.site != first.site || first.again && *s == first;
+        for second in accesses.iter().filter(fits) {
+            let continuous =
+                first.locks.intersection(&second.locks).filter(|(_, _, section)| section.is_some());
+            spans.insert(Span {
+                again: first.site == second.site,
+                ends: [(first.kind, first.variable), (second.kind, second.variable)],
+                at: [plain(&first.locks), plain(&second.locks)],
+                throughout: continuous.map(|(lock, mode, _)| (*lock, *mode)).collect(),
+            });
+            if spans.len() >= LARGE {
+                return spans;
+            }
+        }
+    }
+    spans
+}
+
+fn plain(locks: &BTreeSet<HeldLock>) -> BTreeSet<(u32, LockMode)> {
+    locks.iter().map(|(lock, mode, _)| (*lock, *mode)).collect()
+}
+
+/// Whether an access with these locks cannot happen while others are held.
+fn shut_out(held: &BTreeSet<(u32, LockMode)>, wanted: &BTreeSet<(u32, LockMode)>) -> bool {
+    let excludes = |(lock, mode): &(u32, LockMode), other: &(u32, LockMode)| {
+        *lock == other.0 && [*mode, other.1].contains(&LockMode::Exclusive)
+    };
+    held.iter().any(|h| wanted.iter().any(|w| excludes(h, w)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use AccessKind::{Read, Write};
+
+    fn access(kind: AccessKind, variable: u32, site: u32, section: Option<u32>) -> KnownAccess {
+        let locks = section.map(|s| (0, LockMode::Exclusive, Some(s)));
+        KnownAccess { kind, variable, site, again: false, locks: locks.into_iter().collect() }
+    }
+
+    fn promise(a: &[KnownAccess], b: &[KnownAccess]) -> Promise {
+        let mut known = Known::default();
+        a.iter().for_each(|k| known.add(ThunkId(0), k.clone()));
+        b.iter().for_each(|k| known.add(ThunkId(1), k.clone()));
+        known.promises().get(&(ThunkId(0), ThunkId(1))).copied().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_call_that_reads_twice_without_a_lock_can_be_torn_by_a_writer() {
+        let reads = |first, second| [access(Read, 0, 1, first), access(Read, 0, 2, second)];
+        let writer = |variable, section| [access(Write, variable, 3, section)];
+        assert_eq!(promise(&reads(None, None), &writer(0, Some(1))).torn, 1);
+        assert_eq!(promise(&reads(Some(1), Some(1)), &writer(0, Some(1))).torn, 0);
+        assert_eq!(promise(&reads(Some(1), Some(1)), &writer(0, None)).torn, 1);
+        assert_eq!(promise(&reads(Some(1), Some(2)), &writer(0, Some(1))).torn, 1, "the lock is given back");
+        assert_eq!(promise(&reads(None, None), &[access(Read, 0, 3, None)]), Promise::default());
+        assert_eq!(promise(&reads(None, None), &writer(1, None)), Promise::default());
+    }
+
+    #[test]
+    fn writers_of_what_a_method_reads_feed_it() {
+        let mut known = Known::default();
+        known.add(ThunkId(0), access(Read, 0, 1, None));
+        known.add(ThunkId(1), access(Write, 0, 2, None));
+        known.add(ThunkId(2), access(Write, 1, 3, None));
+        assert_eq!(known.feeders(&[ThunkId(0)]), [ThunkId(1)]);
+        assert!(known.feeders(&[ThunkId(1), ThunkId(7)]).is_empty());
+    }
+
+    #[test]
+    fn one_instruction_is_not_torn() {
+        let counts = [access(Read, 0, 1, None), access(Write, 0, 1, None)];
+        let promised = promise(&counts, &counts);
+        assert_eq!((promised.torn, promised.perhaps, promised.conflicts), (0, 0, 1));
+        let helper = KnownAccess { again: true, ..access(Read, 0, 1, None) };
+        let promised = promise(&[helper], &[access(Write, 0, 2, None)]);
+        assert_eq!((promised.torn, promised.perhaps), (0, 1), "a helper may be called twice");
+    }
+
+    #[test]
+    fn two_variables_can_be_mixed_unless_a_lock_is_held_throughout() {
+        let both = |kind, sections: [Option<u32>; 2]| {
+            [access(kind, 0, 1, sections[0]), access(kind, 1, 2, sections[1])]
+        };
+        let writer = both(Write, [Some(1), Some(1)]);
+        assert_eq!(promise(&both(Read, [None, Some(1)]), &writer).mixed, 1);
+        assert_eq!(promise(&both(Read, [Some(1), Some(1)]), &writer).mixed, 0);
+        assert_eq!(promise(&both(Read, [Some(1), Some(1)]), &writer).conflicts, 2);
+    }
+}
