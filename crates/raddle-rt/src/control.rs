@@ -304,14 +304,17 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
         let pid = fork();
         if pid == 0 {
             r.begin_loop();
+            r.goes_on = true;
             messages::hide_output();
             signals::install();
             let stop = loop {
                 if let Some(stop) = next(store) {
                     break stop;
                 }
+                r.mode = if store.replay.is_some() { Mode::Replay } else { Mode::Search };
                 r.execute(start, arg);
-                conclude(store, Outcome::Passed);
+                let given_up = store.end == End::Abandoned;
+                conclude(store, if given_up { Outcome::Abandoned } else { Outcome::Passed });
             };
             store.end = End::Running;
             heap::persistent(|| store.end = End::Batch(stop));
@@ -397,6 +400,9 @@ pub fn finish() -> ! {
         failure::panicked_in(i);
     }
     let r = rt();
+    if r.mode == Mode::GivenUp {
+        runtime::leave_to_host();
+    }
     if r.mode == Mode::Replay && r.replay_at < r.store.replay.as_ref().map_or(0, |s| s.transfers.len()) {
         failure::diverged("the execution ended before its schedule did");
     }
@@ -413,11 +419,16 @@ pub fn finish() -> ! {
     }
 }
 
-/// The strategy gives the execution up.
-pub fn abandon() -> ! {
-    count();
-    rt().store.end = End::Abandoned;
-    crate::quit(SAID)
+/// The strategy gives the execution up. Where the process runs many executions this one has to come to an end of its own;
+/// otherwise the process ends now.
+pub fn abandon() {
+    let r = rt();
+    r.store.end = End::Abandoned;
+    if !r.goes_on {
+        count();
+        crate::quit(SAID)
+    }
+    r.mode = Mode::GivenUp;
 }
 
 /// The execution is over and its end is in the store: the child has nothing more to do.

@@ -13,6 +13,10 @@ use raddle_core::{Kind, Site, SiteId, ThreadId};
 /// Records a failure of the running execution and ends it.
 fn fail(kind: Kind, message: String, thread: Option<usize>, backtrace: Vec<Site>) -> ! {
     let r = rt();
+    if r.mode == Mode::GivenUp {
+        // Nobody asked; but the process is not to be used again.
+        control::leave();
+    }
     crate::hooks::plain::settle_store();
     heap::persistent(|| {
         let at = backtrace.first().cloned();

@@ -49,6 +49,9 @@ pub enum Mode {
     Replay,
     /// One thread, before the first fork: nothing to decide.
     Prelude,
+    /// The strategy has given the execution up. It runs to its end, in any order, so that the next one finds everything
+    /// as this one did; nobody looks at it, and nothing is learned from it.
+    GivenUp,
 }
 
 /// Where control goes when an execution is over.
@@ -90,6 +93,8 @@ pub struct Runtime {
     pub root_ended_at: Option<u64>,
     /// The test is over and its harness may continue.
     pub harness_goes_on: bool,
+    /// The process runs one execution after the other, so that one that is given up has to come to its end.
+    pub goes_on: bool,
     /// Events since the end of the schedule being replayed.
     pub overtime: u64,
     /// The next dispatch is not a step.
@@ -267,6 +272,7 @@ impl Runtime {
             decisions: 0,
             root_ended_at: None,
             harness_goes_on: false,
+            goes_on: false,
             overtime: 0,
             uncounted: false,
             replay_at: 0,
@@ -327,7 +333,7 @@ impl Runtime {
     /// led there is in the trace, and the rest may be endless.
     #[inline(always)]
     pub fn record(&mut self, event: Event) {
-        if self.mode == Mode::Replay && self.in_overtime() {
+        if self.mode == Mode::GivenUp || self.mode == Mode::Replay && self.in_overtime() {
             return;
         }
         self.store.trace.events.push(event);
@@ -600,9 +606,13 @@ impl Runtime {
             let k = match self.able.len() {
                 0 => continue,
                 1 if self.mode != Mode::Search || !self.store.strategy.every_step() => 0,
+                n if self.mode == Mode::GivenUp => self.whoever(n),
                 n => match self.decide(n) {
                     Choice::Run(k) => k,
-                    Choice::Abandon => crate::control::abandon(),
+                    Choice::Abandon => {
+                        crate::control::abandon();
+                        self.whoever(n)
+                    }
                 },
             };
             let Some(i) = self.able.nth(k) else {
@@ -614,6 +624,12 @@ impl Runtime {
             }
             return i;
         }
+    }
+
+    /// One of the `n` that are able, when nobody cares which: some steps for the one, then for the other.
+    fn whoever(&self, n: usize) -> usize {
+        const TURN: u64 = 16;
+        (self.steps / TURN) as usize % n
     }
 
     /// Asks the strategy for one of the `n` that are able.
@@ -773,7 +789,7 @@ fn transfer(next: usize) {
     let me = r.current;
     let timeout = r.fibers[next].woken == Woken::TimedOut && r.fibers[next].state == State::Ready;
     let at = r.fibers[me].position();
-    if r.mode != Mode::Replay {
+    if !matches!(r.mode, Mode::Replay | Mode::GivenUp) {
         r.store.schedule.transfers.push(Transfer { at, to: ThreadId(next as u32), timeout });
     }
     r.set_current(next);
@@ -973,7 +989,9 @@ fn may_stop_after(site: SiteId) {
 pub fn hidden_synchronisation() {
     let r = rt();
     let site = r.me().anchor;
-    r.store.learned |= r.store.sites.hides(site);
+    if r.mode != Mode::GivenUp {
+        r.store.learned |= r.store.sites.hides(site);
+    }
 }
 
 /// Notes a visible read that took effect; tells whether the thread has begun to spin.

@@ -32,6 +32,9 @@ pub struct Args {
     /// Begin nothing new after so many minutes
     #[arg(long, default_value_t = 60.0)]
     minutes: f64,
+    /// Use the answers that an earlier call with this option got from the same build; keep those of this one
+    #[arg(long)]
+    resume: bool,
 }
 
 /// Strategies with the figures that the table gives for them.
@@ -42,17 +45,23 @@ pub struct Kind {
     slow: bool,
     /// One seed tells all.
     fixed: bool,
+    /// Most of its executions only look one step ahead: it is given up later than the others, and its P is what it says itself.
+    looks_ahead: bool,
 }
 
 const fn kind(name: &'static str) -> Kind {
-    Kind { name, slow: false, fixed: false }
+    Kind { name, slow: false, fixed: false, looks_ahead: false }
+}
+
+const fn adaptive(name: &'static str) -> Kind {
+    Kind { slow: true, looks_ahead: true, ..kind(name) }
 }
 
 /// In the order of the columns.
 const KINDS: &[Kind] = &[
     kind("auto"),
-    kind("hars"),
-    Kind { slow: true, ..kind("ars") },
+    adaptive("hars"),
+    adaptive("ars"),
     kind("random"),
     kind("pos"),
     kind("rff"),
@@ -60,7 +69,7 @@ const KINDS: &[Kind] = &[
     Kind { slow: true, ..kind("surw") },
     Kind { slow: true, ..kind("pct:3") },
     Kind { slow: true, ..kind("tsa") },
-    Kind { slow: true, ..kind("hars:published") },
+    adaptive("hars:published"),
     Kind { fixed: true, ..kind("period") },
     Kind { fixed: true, ..kind("dfs:2") },
     Kind { fixed: true, ..kind("dpor") },
@@ -99,8 +108,8 @@ impl Scale {
                 seeds: 2,
                 limit: 200,
                 walk: 40,
-                twins: 300,
-                cost: 400,
+                twins: 200,
+                cost: 200,
                 traces: 15,
                 estimate: 40,
             };
@@ -118,6 +127,11 @@ impl Scale {
         }
     }
 
+    /// Executions after which a search by this strategy is given up.
+    fn limit_of(&self, kind: &Kind) -> u64 {
+        if kind.looks_ahead { 10 * self.limit } else { self.limit }
+    }
+
     fn seeds_of(&self, kind: &Kind) -> u64 {
         match kind {
             Kind { fixed: true, .. } => 1,
@@ -133,7 +147,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let flag = if args.quick { " --quick" } else { "" };
     let command = format!("cargo bench-raddle hars45{flag} --seeds {} --jobs {}", scale.seeds, args.jobs);
     let json = args.format == Format::Json;
-    let data = gather::gather(&scale, args.jobs, args.minutes * 60.0, json)?;
+    let kept = args.resume.then(gather::kept_file);
+    let data = gather::gather(&scale, args.jobs, args.minutes * 60.0, kept.as_deref(), json)?;
     if json {
         return markdown::summary_json(&scale, &data);
     }

@@ -6,7 +6,7 @@
 use super::{Verdict, filter, matters, remember_again, site, stand};
 use crate::fiber::{Gate, State};
 use crate::image::{self, AccessKind, Class, LockFamily, LockOp, LockStep};
-use crate::runtime::{self, Inside, rt};
+use crate::runtime::{self, Inside, Mode, rt};
 use crate::sites::Sites;
 use crate::sync::words::{self, Change};
 use raddle_core::{Access, Content, LockMode, Op, Ordering, SiteId, VarId};
@@ -101,7 +101,7 @@ pub fn announce(p: &mut Pending, shape: Shape, pc: usize) {
         Class::Lock { family, op, mode, step } => lock(p, family, op, image::mode(mode), step),
         Class::RefCountObserved => {
             let r = rt();
-            if !r.store.sites.counts_observed {
+            if !r.store.sites.counts_observed && r.mode != Mode::GivenUp {
                 r.store.learned = true;
                 r.store.sites.counts_observed = true;
                 super::listen_again();
@@ -194,8 +194,10 @@ fn lock(p: &mut Pending, family: LockFamily, op: LockOp, mode: LockMode, step: L
             }
         }
         LockOp::TryAcquire => {
-            r.store.learned |= !r.store.sites.locks_tried;
-            r.store.sites.locks_tried = true;
+            if r.mode != Mode::GivenUp {
+                r.store.learned |= !r.store.sites.locks_tried;
+                r.store.sites.locks_tried = true;
+            }
             let e = r.event(p.site, Op::TryAcquire { lock: var, mode });
             let state = runtime::before_read();
             runtime::step(e, state);

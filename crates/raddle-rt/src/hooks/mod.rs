@@ -142,7 +142,8 @@ pub fn filter(site: SiteId, addr: usize, size: usize, write: bool) -> Verdict {
         }
         // Whoever reaches into another thread's stack makes stacks worth watching, from the next execution on
         // from its first access.
-        if r.fibers.iter().any(|o| o.id != f.id && in_own_stack(o.stack_range, addr)) {
+        let learns = r.mode != Mode::GivenUp;
+        if learns && r.fibers.iter().any(|o| o.id != f.id && in_own_stack(o.stack_range, addr)) {
             r.store.stacks_shared = true;
             r.store.learned = true;
             runtime::watch_stacks(true);
@@ -167,6 +168,9 @@ pub fn filter(site: SiteId, addr: usize, size: usize, write: bool) -> Verdict {
 #[inline(never)]
 pub fn remember(site: SiteId, addr: usize, size: usize, write: bool) {
     let r = rt();
+    if r.mode == Mode::GivenUp {
+        return;
+    }
     let me = r.current;
     let f = runtime::me();
     let touch = Touch { thread: ThreadId(me as u32), clock: f.clock[me], site, locks: f.lockset, write };
