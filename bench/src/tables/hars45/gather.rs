@@ -120,7 +120,9 @@ pub fn gather(
     let work = || -> anyhow::Result<()> {
         let mut runner = Runner::start(&executable)?;
         while start.elapsed().as_secs_f64() < seconds {
-            let Some((program, about, task, key)) = queue.lock().expect("no panic").pop_front() else { break };
+            let Some((program, about, task, key)) = queue.lock().expect("no panic").pop_front() else {
+                break;
+            };
             let outcomes = runner.ask(&task)?;
             if let Some(f) = keep.lock().expect("no panic").as_mut() {
                 writeln!(f, "{}", serde_json::to_string(&(key, &outcomes))?)?;
@@ -210,7 +212,8 @@ impl Data {
 
     /// The mean degree at each of the first choices, over the programs where so many were made.
     pub fn degree_curve(&self, strategy: &'static str) -> Vec<f64> {
-        let degrees = |p: &Program| Some(self.get(p.name, About::Degree(strategy))?.first()?.notes.get(1..)?.to_vec());
+        let degrees =
+            |p: &Program| Some(self.get(p.name, About::Degree(strategy))?.first()?.notes.get(1..)?.to_vec());
         mean_curve(PROGRAMS.iter().filter_map(degrees).filter(|d| d.len() >= 50).collect())
     }
 }

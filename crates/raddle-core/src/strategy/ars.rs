@@ -11,8 +11,8 @@ pub const ARS: AdaptiveConfig = AdaptiveConfig { queue: 5, heuristics: false, pr
 
 #[cfg(test)]
 mod tests {
+    use super::super::Adaptive;
     use super::super::testing::{Do, Program};
-    use super::super::{Adaptive, Strategy};
     use super::*;
     use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ mod tests {
             Program::new(&[&[Do::Write(1); 6], &[Do::Read(0), Do::Write(0)], &[Do::Read(0), Do::Write(0)]]);
         let mut s = Adaptive::new(2, ARS);
         let mut orders = BTreeSet::new();
-        for _ in 0..60 {
+        for _ in 0..600 {
             let run = program.run(&mut s).unwrap();
             if run.complete() {
                 let order: Vec<u32> = run.order.iter().copied().filter(|&t| t != 0).collect();
@@ -32,7 +32,7 @@ mod tests {
         }
         assert_eq!(orders.len(), 6, "{orders:?}");
         assert!(s.completed() < s.executions(), "some executions were given up for a better subtrace");
-        assert_eq!(s.executions(), 60);
+        assert_eq!(s.executions(), 600);
     }
 
     #[test]

@@ -12,8 +12,7 @@ const REMEMBERED: usize = 100_000;
 /// Who goes first.
 const OPENING: [Member; 3] = [Member::Pos, Member::Rff, Member::Period];
 /// And who takes turns from then on.
-const ROUND: [Member; 6] =
-    [Member::Random, Member::Pos, Member::Rff, Member::Surw, Member::Pos, Member::Rff];
+const ROUND: [Member; 6] = [Member::Random, Member::Pos, Member::Rff, Member::Surw, Member::Pos, Member::Rff];
 
 /// From this decision of an execution on, everybody gets a turn: a member that prefers one thread for ever would make a
 /// livelock of every loop that waits for another thread.

@@ -137,10 +137,10 @@ pub const NAMES: &[(&str, &str)] = &[
     ("surw", "`locks` to order acquisitions instead of data accesses"),
     ("rff", ""),
     ("period", "depth, one less than the most periods, default 3"),
-    ("ars", "queue length, default 5, and any of p17, repeats, prune, drain, besides, first"),
+    ("ars", "queue length, default 5, and any of p17, names, repeats, prune, drain, besides, first"),
     (
         "hars",
-        "queue length, default 4, and any of p17, repeats, no-prune, drain, besides, first",
+        "queue length, default 4, and any of p17, names, repeats, no-prune, drain, besides, first, published",
     ),
     ("round-robin", "steps per turn, default 1"),
     ("tsa", "executions without a new pair after which it ends, default 100"),

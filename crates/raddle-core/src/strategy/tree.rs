@@ -73,8 +73,7 @@ impl Tree {
             let children = self.nodes[n as usize].children.iter().map(|c| c.thread);
             return children.eq(enabled.iter().map(|e| e.thread)).then_some(n);
         }
-        let children =
-            enabled.iter().map(|e| Child { thread: e.thread, state: State::Fresh }).collect();
+        let children = enabled.iter().map(|e| Child { thread: e.thread, state: State::Fresh }).collect();
         let node = Node { from, children };
         let n = match self.free.pop() {
             Some(n) => {

@@ -23,13 +23,14 @@ pub struct AdaptiveConfig {
     pub keep_besides: bool,
     /// The first, random execution counts as explored (the worked example of the HARS paper).
     pub enter_first: bool,
-    /// The heuristics break ties only among subtraces without any pattern, the cold start for which the paper introduces them;
-    /// later chance does, as in ARS.
+    /// The heuristics have a say only among subtraces without any pattern, the cold start for which the paper introduces them,
+    /// and there they weigh but do not decide: down the ranking by the chosen one, a subtrace is taken before the next
+    /// with the odds that their degree gives. Later chance breaks ties, as in ARS.
     ///
-    /// The authors let them break all ties. Their steps are coarser and contain accesses to variables that nobody shares, which
-    /// we do not record, so that their heuristics often tie or disagree. Ours hardly ever do: the search then drives all
-    /// threads in lockstep towards as many writes as possible, and hardly finds a bug for which one thread has to be ahead
-    /// or to leave a write out.
+    /// The authors let them break all ties, always in favour of the first. Their steps are coarser and contain accesses to variables
+    /// that nobody shares, which we do not record, so that their heuristics often tie or disagree. Ours hardly ever do: the
+    /// search then drives all threads in lockstep towards as many writes as possible, and hardly finds a bug for which one
+    /// thread has to be ahead or to leave a write out.
     pub cold: bool,
     /// The same instructions on variables with different names make different instances. The authors compare class, field and
     /// line, which are the same for all elements of a collection.

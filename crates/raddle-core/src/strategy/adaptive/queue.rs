@@ -48,8 +48,15 @@ pub(super) fn select(
     };
     let cold = queue[..tied].iter().all(|s| s.bare);
     if config.heuristics && tied > 1 && (cold || !config.cold) {
-        let (head, best) = most_distinguished(&queue[..tied], rng);
-        queue[..=head].rotate_right(1);
+        let (heuristic, best) = most_distinguished(&queue[..tied], rng);
+        let value = |s: &Subtrace| s.heuristics[heuristic];
+        queue[..tied].sort_by_key(|s| Reverse(value(s)));
+        if config.cold {
+            let weight = |i: usize| f64::from(1 + value(&queue[i]));
+            let ahead = |i: &usize| rng.random_bool(weight(*i) / (weight(*i) + weight(*i + 1)));
+            let head = (0..tied - 1).find(ahead).unwrap_or(tied - 1);
+            queue[..=head].rotate_right(1);
+        }
         degree = best;
     }
     if !config.keep_besides {
@@ -60,16 +67,15 @@ pub(super) fn select(
     Some((chosen, Selection { distance, tied, degree }))
 }
 
-/// Of subtraces that tie, the one that a heuristic ranks first; of the heuristics the one with
-/// the largest degree (1 + v1)/(1 + v2) of its first two values, or a random one of those.
+/// Which heuristic tells the first two of subtraces that tie apart best: the one with the largest degree
+/// (1 + v1)/(1 + v2), or a random one of those.
 fn most_distinguished(tied: &[Subtrace], rng: &mut Pcg64Mcg) -> (usize, (u32, u32)) {
     let mut best: Vec<(usize, (u32, u32))> = Vec::with_capacity(3);
     for h in 0..3 {
-        let (mut head, mut v1, mut v2) = (0, None, None);
-        for (i, s) in tied.iter().enumerate() {
-            let v = Some(s.heuristics[h]);
+        let (mut v1, mut v2) = (None, None);
+        for v in tied.iter().map(|s| Some(s.heuristics[h])) {
             if v > v1 {
-                (head, v1, v2) = (i, v, v1);
+                (v1, v2) = (v, v1);
             } else if v > v2 {
                 v2 = v;
             }
@@ -79,8 +85,8 @@ fn most_distinguished(tied: &[Subtrace], rng: &mut Pcg64Mcg) -> (usize, (u32, u3
             (u64::from(degree.0) * u64::from(*d)).cmp(&(u64::from(*n) * u64::from(degree.1)))
         });
         match order {
-            Ordering::Greater => best = vec![(head, degree)],
-            Ordering::Equal => best.push((head, degree)),
+            Ordering::Greater => best = vec![(h, degree)],
+            Ordering::Equal => best.push((h, degree)),
             Ordering::Less => {}
         }
     }
