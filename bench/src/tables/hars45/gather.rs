@@ -1,6 +1,6 @@
 //! The tasks, and what came of them.
 
-use super::runner::{Outcome, Runner, Task, What, build};
+use super::runner::{Outcome, Runner, Task, What};
 use super::{COVERED, KINDS, Scale};
 use serde_json::json;
 use std::collections::{BTreeMap, VecDeque};
@@ -91,17 +91,17 @@ fn fingerprint(executable: &Path) -> anyhow::Result<u64> {
     Ok(bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3)))
 }
 
-/// Builds the runner and asks everything, until the time is over. What is in the file is not asked again, and new answers
+/// Asks the runner everything, until the time is over. What is in the file is not asked again, and new answers
 /// are added to it.
 pub fn gather(
     scale: &Scale,
+    executable: &Path,
     jobs: usize,
     seconds: f64,
     file: Option<&Path>,
     print: bool,
 ) -> anyhow::Result<Data> {
-    let executable = build()?;
-    let build = fingerprint(&executable)?;
+    let build = fingerprint(executable)?;
     let mut known = file.map(kept).unwrap_or_default();
     let mut answers = Data::default();
     let mut open = VecDeque::new();
@@ -118,7 +118,7 @@ pub fn gather(
     let data = Mutex::new(answers);
     let start = Instant::now();
     let work = || -> anyhow::Result<()> {
-        let mut runner = Runner::start(&executable)?;
+        let mut runner = Runner::start(executable)?;
         while start.elapsed().as_secs_f64() < seconds {
             let Some((program, about, task, key)) = queue.lock().expect("no panic").pop_front() else {
                 break;

@@ -23,7 +23,7 @@ pub struct Args {
     /// How to print; JSON is one event per line
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Seeds per program and strategy; a tenth of it for the slow ones
+    /// Seeds per program and strategy; a tenth of it for the slow ones, a twentieth for those that look ahead
     #[arg(long, default_value_t = 100)]
     seeds: u64,
     /// Processes at once
@@ -35,6 +35,9 @@ pub struct Args {
     /// Use the answers that an earlier call with this option got from the same build; keep those of this one
     #[arg(long)]
     resume: bool,
+    /// An executable that was built before, to be used as it is
+    #[arg(long)]
+    runner: Option<PathBuf>,
 }
 
 /// Strategies with the figures that the table gives for them.
@@ -121,7 +124,7 @@ impl Scale {
             limit: 3_000,
             walk: 400,
             twins: 10_000,
-            cost: 2_000,
+            cost: 1_000,
             traces: 500,
             estimate: 1_000,
         }
@@ -135,6 +138,7 @@ impl Scale {
     fn seeds_of(&self, kind: &Kind) -> u64 {
         match kind {
             Kind { fixed: true, .. } => 1,
+            Kind { looks_ahead: true, .. } => (self.seeds / 20).max(3),
             Kind { slow: true, .. } => (self.seeds / 10).max(3),
             _ => self.seeds,
         }
@@ -148,7 +152,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let command = format!("cargo bench-raddle hars45{flag} --seeds {} --jobs {}", scale.seeds, args.jobs);
     let json = args.format == Format::Json;
     let kept = args.resume.then(gather::kept_file);
-    let data = gather::gather(&scale, args.jobs, args.minutes * 60.0, kept.as_deref(), json)?;
+    let runner = args.runner.clone().map_or_else(runner::build, Ok)?;
+    let data = gather::gather(&scale, &runner, args.jobs, args.minutes * 60.0, kept.as_deref(), json)?;
     if json {
         return markdown::summary_json(&scale, &data);
     }

@@ -76,7 +76,7 @@ mod tests {
     fn the_worked_example_is_solved_by_its_second_trace_in_the_order_of_the_paper() {
         let mut solved = 0;
         for seed in 0..60 {
-            let mut s = Noting(hars(seed, "2,first"), Vec::new());
+            let mut s = Noting(hars(seed, "2,first,published"), Vec::new());
             let program = store();
             let first = program.run(&mut s).unwrap();
             let runs = std::iter::from_fn(|| program.run(&mut s));
