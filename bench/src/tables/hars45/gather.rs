@@ -1,9 +1,11 @@
 //! The tasks, and what came of them.
 
-use super::runner::{Outcome, Runner, Task, What, build};
-use super::{COVERED, Scale};
+use super::runner::{Outcome, Runner, Task, What};
+use super::{COVERED, KINDS, Scale};
 use serde_json::json;
 use std::collections::{BTreeMap, VecDeque};
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
 use subjects_hars45::{PROGRAMS, Program};
@@ -50,7 +52,7 @@ fn tasks(scale: &Scale) -> VecDeque<(&'static str, About, Task)> {
                 p,
                 About::Search(kind.name),
                 kind.name,
-                What::Find { seeds: seeds.clone(), limit: scale.limit },
+                What::Find { seeds: seeds.clone(), limit: scale.limit_of(kind) },
             );
         }
     }
@@ -71,17 +73,60 @@ fn tasks(scale: &Scale) -> VecDeque<(&'static str, About, Task)> {
     all
 }
 
-/// Builds the runner and asks everything, until the time is over.
-pub fn gather(scale: &Scale, jobs: usize, seconds: f64, print: bool) -> anyhow::Result<Data> {
-    let executable = build()?;
-    let queue = Mutex::new(tasks(scale));
-    let data = Mutex::new(Data::default());
+/// Where answers are kept for `--resume`.
+pub fn kept_file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/hars45-answers.jsonl")
+}
+
+/// Answers kept by earlier calls, by build and task.
+fn kept(file: &Path) -> BTreeMap<String, Vec<Outcome>> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    // A line that was not written to its end is no answer.
+    text.lines().filter_map(|l| serde_json::from_str::<(String, Vec<Outcome>)>(l).ok()).collect()
+}
+
+/// Tells builds of the runner, which names its runtime library by content, apart.
+fn fingerprint(executable: &Path) -> anyhow::Result<u64> {
+    let bytes = std::fs::read(executable)?;
+    Ok(bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3)))
+}
+
+/// Asks the runner everything, until the time is over. What is in the file is not asked again, and new answers
+/// are added to it.
+pub fn gather(
+    scale: &Scale,
+    executable: &Path,
+    jobs: usize,
+    seconds: f64,
+    file: Option<&Path>,
+    print: bool,
+) -> anyhow::Result<Data> {
+    let build = fingerprint(executable)?;
+    let mut known = file.map(kept).unwrap_or_default();
+    let mut answers = Data::default();
+    let mut open = VecDeque::new();
+    for (program, about, task) in tasks(scale) {
+        let key = format!("{build:016x} {}", serde_json::to_string(&task)?);
+        match known.remove(&key) {
+            Some(outcomes) => drop(answers.0.insert((program, about), outcomes)),
+            None => open.push_back((program, about, task, key)),
+        }
+    }
+    let keep = file.map(|f| std::fs::File::options().create(true).append(true).open(f)).transpose()?;
+    let keep = Mutex::new(keep);
+    let queue = Mutex::new(open);
+    let data = Mutex::new(answers);
     let start = Instant::now();
     let work = || -> anyhow::Result<()> {
-        let mut runner = Runner::start(&executable)?;
+        let mut runner = Runner::start(executable)?;
         while start.elapsed().as_secs_f64() < seconds {
-            let Some((program, about, task)) = queue.lock().expect("no panic").pop_front() else { break };
+            let Some((program, about, task, key)) = queue.lock().expect("no panic").pop_front() else {
+                break;
+            };
             let outcomes = runner.ask(&task)?;
+            if let Some(f) = keep.lock().expect("no panic").as_mut() {
+                writeln!(f, "{}", serde_json::to_string(&(key, &outcomes))?)?;
+            }
             if print {
                 let (what, strategy) = (format!("{about:?}"), &task.strategy);
                 let row = json!({"event": "row", "program": program, "what": what, "strategy": strategy, "outcomes": outcomes});
@@ -116,7 +161,15 @@ impl Data {
     /// Mean P and executions; searches that were given up count with what they had done.
     pub fn effort(&self, program: &'static str, strategy: &'static str) -> Option<(f64, f64)> {
         let all = self.searches(program, strategy)?;
-        Some((mean(all.iter().map(|o| o.completed as f64))?, mean(all.iter().map(|o| o.executions as f64))?))
+        let looks_ahead = KINDS.iter().any(|k| k.name == strategy && k.looks_ahead);
+        let own = |o: &Outcome| o.notes.first().copied().filter(|_| looks_ahead);
+        let p = mean(all.iter().map(|o| own(o).unwrap_or(o.completed as f64)))?;
+        Some((p, mean(all.iter().map(|o| o.executions as f64))?))
+    }
+
+    /// Mean number of executions that ran to their end.
+    pub fn completed(&self, program: &'static str, strategy: &'static str) -> Option<f64> {
+        mean(self.searches(program, strategy)?.iter().map(|o| o.completed as f64))
     }
 
     /// Searches that did not find the bug.
@@ -159,7 +212,8 @@ impl Data {
 
     /// The mean degree at each of the first choices, over the programs where so many were made.
     pub fn degree_curve(&self, strategy: &'static str) -> Vec<f64> {
-        let degrees = |p: &Program| Some(self.get(p.name, About::Degree(strategy))?.first()?.notes.clone());
+        let degrees =
+            |p: &Program| Some(self.get(p.name, About::Degree(strategy))?.first()?.notes.get(1..)?.to_vec());
         mean_curve(PROGRAMS.iter().filter_map(degrees).filter(|d| d.len() >= 50).collect())
     }
 }

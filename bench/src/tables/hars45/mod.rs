@@ -23,7 +23,7 @@ pub struct Args {
     /// How to print; JSON is one event per line
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Seeds per program and strategy; a tenth of it for the slow ones
+    /// Seeds per program and strategy; a tenth of it for the slow ones, a twentieth for those that look ahead
     #[arg(long, default_value_t = 100)]
     seeds: u64,
     /// Processes at once
@@ -32,6 +32,12 @@ pub struct Args {
     /// Begin nothing new after so many minutes
     #[arg(long, default_value_t = 60.0)]
     minutes: f64,
+    /// Use the answers that an earlier call with this option got from the same build; keep those of this one
+    #[arg(long)]
+    resume: bool,
+    /// An executable that was built before, to be used as it is
+    #[arg(long)]
+    runner: Option<PathBuf>,
 }
 
 /// Strategies with the figures that the table gives for them.
@@ -42,17 +48,23 @@ pub struct Kind {
     slow: bool,
     /// One seed tells all.
     fixed: bool,
+    /// Most of its executions only look one step ahead: it is given up later than the others, and its P is what it says itself.
+    looks_ahead: bool,
 }
 
 const fn kind(name: &'static str) -> Kind {
-    Kind { name, slow: false, fixed: false }
+    Kind { name, slow: false, fixed: false, looks_ahead: false }
+}
+
+const fn adaptive(name: &'static str) -> Kind {
+    Kind { slow: true, looks_ahead: true, ..kind(name) }
 }
 
 /// In the order of the columns.
 const KINDS: &[Kind] = &[
     kind("auto"),
-    kind("hars"),
-    Kind { slow: true, ..kind("ars") },
+    adaptive("hars"),
+    adaptive("ars"),
     kind("random"),
     kind("pos"),
     kind("rff"),
@@ -60,7 +72,7 @@ const KINDS: &[Kind] = &[
     Kind { slow: true, ..kind("surw") },
     Kind { slow: true, ..kind("pct:3") },
     Kind { slow: true, ..kind("tsa") },
-    Kind { slow: true, ..kind("hars:published") },
+    adaptive("hars:published"),
     Kind { fixed: true, ..kind("period") },
     Kind { fixed: true, ..kind("dfs:2") },
     Kind { fixed: true, ..kind("dpor") },
@@ -99,8 +111,8 @@ impl Scale {
                 seeds: 2,
                 limit: 200,
                 walk: 40,
-                twins: 300,
-                cost: 400,
+                twins: 200,
+                cost: 200,
                 traces: 15,
                 estimate: 40,
             };
@@ -112,15 +124,21 @@ impl Scale {
             limit: 3_000,
             walk: 400,
             twins: 10_000,
-            cost: 2_000,
+            cost: 1_000,
             traces: 500,
             estimate: 1_000,
         }
     }
 
+    /// Executions after which a search by this strategy is given up.
+    fn limit_of(&self, kind: &Kind) -> u64 {
+        if kind.looks_ahead { 10 * self.limit } else { self.limit }
+    }
+
     fn seeds_of(&self, kind: &Kind) -> u64 {
         match kind {
             Kind { fixed: true, .. } => 1,
+            Kind { looks_ahead: true, .. } => (self.seeds / 20).max(3),
             Kind { slow: true, .. } => (self.seeds / 10).max(3),
             _ => self.seeds,
         }
@@ -133,7 +151,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let flag = if args.quick { " --quick" } else { "" };
     let command = format!("cargo bench-raddle hars45{flag} --seeds {} --jobs {}", scale.seeds, args.jobs);
     let json = args.format == Format::Json;
-    let data = gather::gather(&scale, args.jobs, args.minutes * 60.0, json)?;
+    let kept = args.resume.then(gather::kept_file);
+    let runner = args.runner.clone().map_or_else(runner::build, Ok)?;
+    let data = gather::gather(&scale, &runner, args.jobs, args.minutes * 60.0, kept.as_deref(), json)?;
     if json {
         return markdown::summary_json(&scale, &data);
     }

@@ -71,6 +71,11 @@ impl Instance {
         &self.sites[..self.pattern.pattern().steps.len()]
     }
 
+    /// The same steps on variables of which nothing is known.
+    pub fn without_names(self) -> Self {
+        Instance { x: NameId(0), y: NameId(0), ..self }
+    }
+
     /// The name of the first step's variable.
     pub fn x(&self) -> NameId {
         self.x

@@ -1,41 +1,17 @@
 //! Adaptive randomised scheduling.
 
-use super::adaptive::{Adaptive, AdaptiveConfig};
-use super::{Choice, Finished, Strategy, View};
+use super::adaptive::AdaptiveConfig;
+use super::hars::HARS;
 
 /// ARS (Wang et al., "Adaptive Randomized Scheduling for Concurrency Bug Detection"): after one random execution,
 /// always extend the subtrace whose memory-access patterns are farthest from those of the passed traces; ties are
-/// broken by chance. See [`Adaptive`] for the search and its deviations.
-#[derive(Debug)]
-pub struct Ars(pub Adaptive);
-
-impl Ars {
-    /// From a seed, as published: a queue of 5.
-    pub fn new(seed: u64) -> Self {
-        Ars(Adaptive::new(seed, AdaptiveConfig::ARS))
-    }
-}
-
-impl Strategy for Ars {
-    fn begin(&mut self) -> bool {
-        self.0.begin()
-    }
-
-    fn choose(&mut self, view: &View<'_>) -> Choice {
-        self.0.choose(view)
-    }
-
-    fn end(&mut self, run: &Finished<'_>) {
-        self.0.end(run);
-    }
-
-    fn notes(&self) -> Vec<f64> {
-        self.0.degrees()
-    }
-}
+/// broken by chance. A queue of 5, the best in the paper; without pruning, which the HARS paper claims as new although
+/// its code lets its baseline prune as well. See [`Adaptive`](super::Adaptive) for the search and its deviations.
+pub const ARS: AdaptiveConfig = AdaptiveConfig { queue: 5, heuristics: false, prune: false, ..HARS };
 
 #[cfg(test)]
 mod tests {
+    use super::super::Adaptive;
     use super::super::testing::{Do, Program};
     use super::*;
     use std::collections::BTreeSet;
@@ -45,9 +21,9 @@ mod tests {
         // Thread 0 only touches what nobody else does; only thread 1's and 2's order makes patterns.
         let program =
             Program::new(&[&[Do::Write(1); 6], &[Do::Read(0), Do::Write(0)], &[Do::Read(0), Do::Write(0)]]);
-        let mut s = Ars::new(2);
+        let mut s = Adaptive::new(2, ARS);
         let mut orders = BTreeSet::new();
-        for _ in 0..60 {
+        for _ in 0..600 {
             let run = program.run(&mut s).unwrap();
             if run.complete() {
                 let order: Vec<u32> = run.order.iter().copied().filter(|&t| t != 0).collect();
@@ -55,15 +31,15 @@ mod tests {
             }
         }
         assert_eq!(orders.len(), 6, "{orders:?}");
-        assert!(s.0.completed() < s.0.executions(), "some executions were given up for a better subtrace");
-        assert_eq!(s.0.executions(), 60);
+        assert!(s.completed() < s.executions(), "some executions were given up for a better subtrace");
+        assert_eq!(s.executions(), 600);
     }
 
     #[test]
     fn one_seed_gives_one_search() {
         let program = Program::same_code(3, &[Do::Read(0), Do::Write(0), Do::Read(1)]);
         let search = |seed| -> Vec<Vec<u32>> {
-            let mut s = Ars::new(seed);
+            let mut s = Adaptive::new(seed, ARS);
             (0..50).map(|_| program.run(&mut s).unwrap().order).collect()
         };
         assert_eq!(search(4), search(4));

@@ -1,53 +1,41 @@
 //! Heuristic-enhanced adaptive randomised scheduling.
 
-use super::adaptive::{Adaptive, AdaptiveConfig};
-use super::{Choice, Finished, Strategy, View};
+use super::adaptive::AdaptiveConfig;
+use crate::pattern::PatternRange;
 
 /// HARS ("Heuristic-Enhanced Adaptive Randomized Scheduling"): ARS with two additions. When several subtraces are
 /// equally far from the passed traces, three heuristics rank them: thread switches at decisions (TSF), write
 /// accesses (WOP, which the code counts though the paper calls it a proportion) and shared variables (SVC); the
 /// heuristic whose first two values differ most, by the degree (1 + v1)/(1 + v2), decides. And subtraces with
-/// nothing new below are not tried again. See [`Adaptive`] for the search and its deviations.
+/// nothing new below are not tried again. As the published code has it, with the paper's queue of 4; see
+/// [`Adaptive`](super::Adaptive) for the search and its deviations.
 ///
-/// Two deviations are large. Between the distance and the heuristics stands the number of traces tried that begin with a
-/// subtrace, the fewest first ([`AdaptiveConfig::spread`]); and a descent that found nothing new is followed by a random
-/// execution ([`AdaptiveConfig::walk`]). `hars:published` is the search without them: on our scheduling points it
-/// is often trapped.
-#[derive(Debug)]
-pub struct Hars(pub Adaptive);
-
-impl Hars {
-    /// From a seed, as published: a queue of 4.
-    pub fn new(seed: u64) -> Self {
-        Hars(Adaptive::new(seed, AdaptiveConfig::HARS))
-    }
-}
-
-impl Strategy for Hars {
-    fn begin(&mut self) -> bool {
-        self.0.begin()
-    }
-
-    fn choose(&mut self, view: &View<'_>) -> Choice {
-        self.0.choose(view)
-    }
-
-    fn end(&mut self, run: &Finished<'_>) {
-        self.0.end(run);
-    }
-
-    fn notes(&self) -> Vec<f64> {
-        self.0.degrees()
-    }
-}
+/// One deviation is large: here the heuristics have a say only as long as there are no patterns, the cold start that the paper
+/// is about, and do not decide alone ([`AdaptiveConfig::cold`] says why). `hars:published` lets them break all ties.
+pub const HARS: AdaptiveConfig = AdaptiveConfig {
+    queue: 4,
+    patterns: PatternRange::OneVariable,
+    drop_repeated: true,
+    heuristics: true,
+    prune: true,
+    drain: false,
+    keep_besides: false,
+    enter_first: false,
+    cold: true,
+    names: false,
+};
 
 #[cfg(test)]
 mod tests {
-    use super::super::adaptive::Selection;
     use super::super::testing::{Do, Program, Run};
+    use super::super::{Adaptive, Choice, Finished, Selection, Strategy, View};
     use super::*;
     use crate::outcome::Outcome;
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeMap;
+
+    fn hars(seed: u64, words: &str) -> Adaptive {
+        Adaptive::new(seed, HARS.with(words).unwrap())
+    }
 
     /// The worked example of the paper: two threads add to a store without a lock.
     fn store() -> Program {
@@ -59,15 +47,24 @@ mod tests {
 
     /// Notes how each subtrace was chosen.
     #[derive(Debug)]
-    struct Noting(Hars, Vec<Selection>);
+    struct Noting(Adaptive, Vec<Selection>);
+
+    impl Noting {
+        fn note(&mut self) {
+            let news = self.0.selection().filter(|s| self.1.last() != Some(s));
+            self.1.extend(news);
+        }
+    }
 
     impl Strategy for Noting {
         fn begin(&mut self) -> bool {
-            self.0.begin()
+            let more = self.0.begin();
+            self.note();
+            more
         }
         fn choose(&mut self, view: &View<'_>) -> Choice {
             let choice = self.0.choose(view);
-            self.1.extend(self.0.0.selection());
+            self.note();
             choice
         }
         fn end(&mut self, run: &Finished<'_>) {
@@ -79,28 +76,20 @@ mod tests {
     fn the_worked_example_is_solved_by_its_second_trace_in_the_order_of_the_paper() {
         let mut solved = 0;
         for seed in 0..60 {
-            let config = AdaptiveConfig {
-                queue: 2,
-                enter_first: true,
-                spread: false,
-                walk: false,
-                ..AdaptiveConfig::HARS
-            };
-            let mut s = Noting(Hars(Adaptive::new(seed, config)), Vec::new());
+            let mut s = Noting(hars(seed, "2,first,published"), Vec::new());
             let program = store();
             let first = program.run(&mut s).unwrap();
-            let second = program.run(&mut s).unwrap();
-            if first.outcome != Outcome::Passed || second.order[0] != first.order[0] {
+            let runs = std::iter::from_fn(|| program.run(&mut s));
+            let failing = runs.take(10).find(|r| r.complete() && r.outcome != Outcome::Passed);
+            let same_beginning = failing.unwrap().order[0] == first.order[0];
+            if first.outcome != Outcome::Passed || !same_beginning || s.0.taken() != 2 {
                 // Not the paper's case, in which the prefix of the first trace is met again and pruned.
                 continue;
             }
-            assert_ne!(second.outcome, Outcome::Passed);
-            assert_eq!((s.0.0.completed(), s.0.0.executions()), (2, 2));
             let selection = |distance, tied, degree| Selection { distance, tied, degree };
-            // First nothing tells the two threads' reads apart; then the thread switch does; then both writes
-            // are a pattern that the passed trace lacks, and the one after two switches is taken.
-            let expected = [selection(0, 2, (1, 1)), selection(0, 2, (2, 1)), selection(1, 2, (3, 2))];
-            assert_eq!(s.1, expected, "seed {seed}");
+            // First nothing tells the two threads' reads apart; then the thread switch does. Then both writes end in the
+            // failure: the paper's last selection is between two traces of which neither has anything left to decide.
+            assert_eq!(s.1, [selection(0, 2, (1, 1)), selection(0, 2, (2, 1))], "seed {seed}");
             solved += 1;
         }
         assert!(solved >= 10, "{solved}");
@@ -108,13 +97,10 @@ mod tests {
 
     #[test]
     fn pruning_visits_every_order_once_and_then_ends() {
-        for words in
-            ["4", "1", "4,drain", "4,stay", "3,drain,stay", "2,besides,p17", "published", "3,repeats,first"]
-        {
+        for words in ["4", "1", "4,drain", "2,besides,p17", "3,repeats,first", "3,drain,first"] {
             let program =
                 Program::new(&[&[Do::Read(0), Do::Write(0), Do::Write(1)], &[Do::Write(0), Do::Read(1)]]);
-            let mut s =
-                Hars(Adaptive::new(9, AdaptiveConfig::HARS.with(&format!("{words},no-walk")).unwrap()));
+            let mut s = hars(9, words);
             let runs = program.run_all(&mut s, 1000);
             let mut orders: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
             let entered = usize::from(!words.contains("first"));
@@ -124,15 +110,16 @@ mod tests {
             }
             assert_eq!(orders.len(), 10, "{words}");
             assert!(orders.values().all(|&n| n == 1), "{words}: {orders:?}");
-            assert_eq!(s.0.completed(), complete.len() as u64);
-            assert_eq!(s.0.executions(), runs.len() as u64);
+            assert_eq!(s.completed(), complete.len() as u64);
+            assert_eq!(s.taken(), complete.len() as u64, "in the end all were taken");
+            assert_eq!(s.executions(), runs.len() as u64);
         }
     }
 
     #[test]
     fn an_abandoned_execution_is_followed_by_one_that_continues_elsewhere() {
         let program = Program::same_code(3, &[Do::Read(0), Do::Write(0)]);
-        let mut s = Hars::new(1);
+        let mut s = hars(1, "4");
         let mut abandoned = 0;
         while let Some(run) = program.run(&mut s) {
             if !run.complete() {
@@ -145,83 +132,84 @@ mod tests {
     }
 
     #[test]
+    fn every_extension_of_a_taken_subtrace_is_executed_before_the_next_is_taken() {
+        // Only the very first choice is wrong, and only for thread 2; whatever is chosen, it has been tried before the
+        // second step of any trace.
+        let mut program = Program::same_code(3, &[Do::Read(0), Do::Write(0), Do::Read(0)]);
+        program.fails = |run: &Run| run.order[0] == 2;
+        for seed in 0..20 {
+            let mut s = hars(seed, "4");
+            let first = program.run(&mut s).unwrap();
+            if first.order[0] == 2 {
+                continue;
+            }
+            let begun: Vec<u32> = (0..3).map(|_| program.run(&mut s).unwrap().order[0]).collect();
+            assert!(begun.contains(&2), "{begun:?}");
+        }
+    }
+
+    #[test]
     fn what_is_known_about_a_subtrace_is_what_its_events_tell() {
         use crate::pattern::{CutConfig, CutMatcher, patterns_of};
         let program = Program::same_code(3, &[Do::Read(0), Do::Write(0), Do::Write(1), Do::Read(0)]);
-        let mut s = Hars::new(6);
+        let mut s = hars(6, "4");
         for _ in 0..300 {
             let run = program.run(&mut s).unwrap();
             if run.complete() {
                 let patterns = patterns_of(&mut CutMatcher::new(CutConfig::default()), &run.trace);
-                assert_eq!(s.0.known_patterns(), patterns);
+                let patterns = patterns.into_iter().map(crate::pattern::Instance::without_names).collect();
+                assert_eq!(s.known_patterns(), patterns);
             }
         }
-        assert!(s.0.completed() < 300, "some executions went on from a remembered subtrace");
+        assert!(s.completed() < 300, "some executions went on from a remembered subtrace");
     }
 
     #[test]
-    fn staying_gives_up_fewer_executions() {
-        let program = Program::same_code(3, &[Do::Read(0), Do::Write(0), Do::Write(1), Do::Read(0)]);
-        let complete = |words: &str| {
-            let mut s = Hars(Adaptive::new(2, AdaptiveConfig::HARS.with(words).unwrap()));
-            (0..300).for_each(|_| drop(program.run(&mut s)));
-            s.0.completed()
+    fn once_there_are_patterns_chance_breaks_the_ties_unless_the_search_is_as_published() {
+        let program = Program::same_code(2, &[Do::Write(0); 6]);
+        let degrees = |words| {
+            let mut s = hars(3, words);
+            (0..60).for_each(|_| drop(program.run(&mut s)));
+            s.notes()[1..].iter().filter(|d| **d > 1.0).count()
         };
-        let (stay, jump) = (complete("published,stay"), complete("published"));
-        assert!(stay > 2 * jump, "{stay} and {jump} of 300");
+        assert!(degrees("4") < degrees("published"), "{} and {}", degrees("4"), degrees("published"));
     }
 
     #[test]
-    fn a_descent_without_a_new_pattern_is_followed_by_a_random_execution() {
-        let program = Program::new(&[&[Do::Write(0); 4], &[Do::Write(1); 4]]);
-        let mut s = Hars::new(5);
-        let mut walks = Vec::new();
-        for _ in 0..8 {
-            program.run(&mut s).unwrap();
-            walks.push(s.0.walking());
-        }
-        // The first is random anyway. None ever finds a pattern, so from then on every other one is.
-        assert_eq!(walks, [false, false, true, false, true, false, true, false]);
-    }
-
-    #[test]
-    fn where_distances_tie_the_traces_begin_in_as_many_ways_as_there_are() {
-        let program = Program::new(&[&[Do::Write(0); 6], &[Do::Write(1); 6]]);
-        let beginnings = |words| {
-            let mut s = Hars(Adaptive::new(4, AdaptiveConfig::HARS.with(words).unwrap()));
-            let runs = std::iter::from_fn(|| program.run(&mut s)).filter(Run::complete).skip(1).take(16);
-            runs.map(|r| r.order[..4].to_vec()).collect::<BTreeSet<_>>().len()
-        };
-        assert_eq!(beginnings("4,no-walk"), 16, "all of them");
-        assert!(beginnings("published") < 8);
+    fn a_trace_counts_when_it_is_taken_and_not_when_it_is_seen_to_end() {
+        let program = Program::same_code(3, &[Do::Read(0), Do::Write(0), Do::Read(0)]);
+        let mut s = hars(2, "4");
+        (0..200).for_each(|_| drop(program.run(&mut s)));
+        assert!(s.taken() < s.completed() && s.completed() < s.executions());
+        assert!(s.taken() > 3);
     }
 
     #[test]
     fn a_program_without_a_choice_is_run_once() {
         let program = Program::new(&[&[Do::Write(0), Do::Write(0)]]);
-        assert_eq!(program.run_all(&mut Hars::new(0), 10).len(), 1);
+        assert_eq!(program.run_all(&mut hars(0, "4"), 10).len(), 1);
     }
 
     #[test]
     fn a_program_that_ends_before_a_remembered_subtrace_starts_the_search_again() {
         let code = [Do::Read(0), Do::Write(0), Do::Write(1), Do::Read(0)];
         let (long, short) = (Program::same_code(3, &code), Program::same_code(3, &code[..1]));
-        let mut s = Hars::new(3);
+        let mut s = hars(3, "4");
         for i in 0..400 {
             let program = if i % 7 == 6 { &short } else { &long };
             match program.run(&mut s) {
-                Some(run) if run.complete() => assert!(s.0.completed() > 0),
+                Some(run) if run.complete() => assert!(s.completed() > 0),
                 Some(_) => {}
-                None => s = Hars::new(i),
+                None => s = hars(i, "4"),
             }
         }
     }
 
     #[test]
     fn words_set_the_variants() {
-        let c = AdaptiveConfig::HARS.with("7,p17,drain").unwrap();
+        let c = HARS.with("7,p17,drain").unwrap();
         assert_eq!((c.queue, c.drain, c.prune), (7, true, true));
-        assert_eq!(AdaptiveConfig::HARS.with("0"), None);
-        assert_eq!(AdaptiveConfig::HARS.with("4,fast"), None);
+        assert_eq!(HARS.with("0"), None);
+        assert_eq!(HARS.with("4,fast"), None);
     }
 }

@@ -27,12 +27,12 @@ mod tree;
 mod tsa;
 
 pub use adaptive::{Adaptive, AdaptiveConfig, Selection};
-pub use ars::Ars;
+pub use ars::ARS;
 pub use auto::Auto;
 pub use coverage::{Coverage, Plan};
 pub use dfs::Dfs;
 pub use dpor::Dpor;
-pub use hars::Hars;
+pub use hars::HARS;
 pub use order::Order;
 pub use pattern::Pattern;
 pub use pct::Pct;
@@ -145,10 +145,10 @@ pub const NAMES: &[(&str, &str)] = &[
     ("surw", "`locks` to order acquisitions instead of data accesses"),
     ("rff", ""),
     ("period", "depth, one less than the most periods, default 3"),
-    ("ars", "queue length, default 5, and any of p17, repeats, prune, drain, besides, first, stay"),
+    ("ars", "queue length, default 5, and any of p17, names, repeats, prune, drain, besides, first"),
     (
         "hars",
-        "queue length, default 4, and any of p17, repeats, no-prune, drain, besides, first, stay, published",
+        "queue length, default 4, and any of p17, names, repeats, no-prune, drain, besides, first, published",
     ),
     ("round-robin", "steps per turn, default 1"),
     ("tsa", "executions without a new pair after which it ends, default 100"),
@@ -204,10 +204,10 @@ fn make(name: &str, seed: u64) -> Option<Box<dyn Strategy>> {
         ("surw", Some("locks")) => Box::new(Surw::for_locks(seed)),
         ("rff", None) => Box::new(Rff::new(seed)),
         ("period", _) => Box::new(Period::new(positive(3)?)),
-        ("ars", None) => Box::new(Ars::new(seed)),
-        ("ars", Some(p)) => Box::new(Ars(Adaptive::new(seed, AdaptiveConfig::ARS.with(p)?))),
-        ("hars", None) => Box::new(Hars::new(seed)),
-        ("hars", Some(p)) => Box::new(Hars(Adaptive::new(seed, AdaptiveConfig::HARS.with(p)?))),
+        ("ars", None) => Box::new(Adaptive::new(seed, ARS)),
+        ("ars", Some(p)) => Box::new(Adaptive::new(seed, ARS.with(p)?)),
+        ("hars", None) => Box::new(Adaptive::new(seed, HARS)),
+        ("hars", Some(p)) => Box::new(Adaptive::new(seed, HARS.with(p)?)),
         ("round-robin", _) => Box::new(RoundRobin::new(positive(1)?)),
         ("tsa", _) => Box::new(Tsa::new(seed, positive(100)?)),
         ("pattern", Some(p)) => Box::new(Pattern::new(seed, p.parse().ok()?)),

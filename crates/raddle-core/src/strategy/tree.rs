@@ -3,7 +3,7 @@
 use crate::event::{Event, ThreadId};
 
 /// A choice: the enabled thread with this place in the list, at a decision.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Edge {
     pub node: u32,
     pub slot: u32,
@@ -29,8 +29,6 @@ struct Node {
 struct Child {
     thread: ThreadId,
     state: State,
-    /// Complete traces that begin with it.
-    visits: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,8 +73,7 @@ impl Tree {
             let children = self.nodes[n as usize].children.iter().map(|c| c.thread);
             return children.eq(enabled.iter().map(|e| e.thread)).then_some(n);
         }
-        let children =
-            enabled.iter().map(|e| Child { thread: e.thread, state: State::Fresh, visits: 0 }).collect();
+        let children = enabled.iter().map(|e| Child { thread: e.thread, state: State::Fresh }).collect();
         let node = Node { from, children };
         let n = match self.free.pop() {
             Some(n) => {
@@ -97,20 +94,6 @@ impl Tree {
     /// Whether everything after a choice has been executed.
     pub fn is_closed(&self, edge: Edge) -> bool {
         self.child(edge).state == State::Closed
-    }
-
-    /// How many complete traces begin with the choices up to this one.
-    pub fn visits(&self, edge: Edge) -> u32 {
-        self.child(edge).visits
-    }
-
-    /// A complete trace ended after this choice.
-    pub fn visit(&mut self, edge: Edge) {
-        let mut next = Some(edge);
-        while let Some(edge) = next {
-            self.child_mut(edge).visits += 1;
-            next = self.nodes[edge.node as usize].from;
-        }
     }
 
     /// An execution ended after this choice: closes it, and every choice above it whose decision has no other
@@ -140,6 +123,37 @@ impl Tree {
     /// Decisions held in memory.
     pub fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// The decision after a choice that leads to one, or the first one.
+    pub fn after(&self, edge: Option<Edge>) -> Option<u32> {
+        match edge.map(|e| self.child(e).state) {
+            None => (!self.nodes.is_empty()).then_some(0),
+            Some(State::Node(n)) => Some(n),
+            Some(_) => None,
+        }
+    }
+
+    /// The choices at a decision.
+    pub fn choices(&self, node: u32) -> impl Iterator<Item = Edge> + use<> {
+        (0..self.nodes[node as usize].children.len() as u32).map(move |slot| Edge { node, slot })
+    }
+
+    /// Whom a choice lets run.
+    pub fn thread(&self, edge: Edge) -> ThreadId {
+        self.child(edge).thread
+    }
+
+    /// The choices from a decision up to and including this one, last one first; `None` if they do not meet.
+    pub fn path_from(&self, node: u32, edge: Edge) -> Option<Vec<ThreadId>> {
+        let mut path = vec![self.thread(edge)];
+        let mut at = edge.node;
+        while at != node {
+            let from = self.nodes[at as usize].from?;
+            path.push(self.thread(from));
+            at = from.node;
+        }
+        Some(path)
     }
 
     /// The choices up to and including this one, last one first.

@@ -1,0 +1,63 @@
+//! The variants of the search.
+
+use crate::pattern::PatternRange;
+
+/// The variants of the search; [`HARS`](super::super::HARS) and [`ARS`](super::super::ARS) are the published ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AdaptiveConfig {
+    /// How many subtraces the queue keeps, the papers' N.
+    pub queue: usize,
+    /// Which patterns make up the distance; the code uses 1 to 8, the papers describe 17.
+    pub patterns: PatternRange,
+    /// Repeated accesses are dropped before patterns and heuristics are computed.
+    pub drop_repeated: bool,
+    /// Ties are broken by thread switches, writes and shared variables, whichever tells the first two
+    /// apart best (HARS).
+    pub heuristics: bool,
+    /// Subtraces below which everything was explored leave the queue.
+    pub prune: bool,
+    /// After a passed trace go on with the queue until it is empty, and only then learn from the traces passed
+    /// (Algorithm 2 of the HARS paper). Otherwise the queue is emptied and the search starts again at once.
+    pub drain: bool,
+    /// Keep N subtraces besides the chosen one (Algorithm 2), not including it.
+    pub keep_besides: bool,
+    /// The first, random execution counts as explored (the worked example of the HARS paper).
+    pub enter_first: bool,
+    /// The heuristics have a say only among subtraces without any pattern, the cold start for which the paper introduces them,
+    /// and there they weigh but do not decide: down the ranking by the chosen one, a subtrace is taken before the next
+    /// with the odds that their degree gives. Later chance breaks ties, as in ARS.
+    ///
+    /// The authors let them break all ties, always in favour of the first. Their steps are coarser and contain accesses to variables
+    /// that nobody shares, which we do not record, so that their heuristics often tie or disagree. Ours hardly ever do: the
+    /// search then drives all threads in lockstep towards as many writes as possible, and hardly finds a bug for which one
+    /// thread has to be ahead or to leave a write out.
+    pub cold: bool,
+    /// The same instructions on variables with different names make different instances. The authors compare class, field and
+    /// line, which are the same for all elements of a collection.
+    pub names: bool,
+}
+
+impl AdaptiveConfig {
+    /// Applies words separated by commas: a number for the queue, `p8` or `p17`, `repeats`, `prune` or
+    /// `no-prune`, `drain`, `besides`, `first`, `names` or `no-names`, `published` (the heuristics break
+    /// all ties).
+    pub fn with(mut self, words: &str) -> Option<Self> {
+        for word in words.split(',') {
+            match word {
+                "p8" => self.patterns = PatternRange::OneVariable,
+                "p17" => self.patterns = PatternRange::All,
+                "repeats" => self.drop_repeated = false,
+                "prune" => self.prune = true,
+                "no-prune" => self.prune = false,
+                "drain" => self.drain = true,
+                "besides" => self.keep_besides = true,
+                "first" => self.enter_first = true,
+                "names" => self.names = true,
+                "no-names" => self.names = false,
+                "published" => self.cold = false,
+                n => self.queue = n.parse().ok().filter(|&n| n > 0)?,
+            }
+        }
+        Some(self)
+    }
+}
