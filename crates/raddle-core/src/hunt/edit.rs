@@ -6,7 +6,7 @@
 use super::harness::{Harness, Role};
 use super::test::{Step, Test};
 use super::value::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a step is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -57,11 +57,11 @@ pub fn without_calls(
     harness: &Harness,
     test: &Test,
     gone: &BTreeSet<(u32, u32)>,
-) -> (Test, Vec<((u32, u32), u32)>) {
+) -> (Test, BTreeMap<(u32, u32), u32>) {
     let slots = test.setup.iter().map(|s| harness.thunk(s.thunk).output.slots.len()).sum::<usize>();
     let numbers: Vec<Option<u32>> = (0..slots as u32).map(Some).collect();
     let mut fewer = test.clone();
-    let mut places = Vec::new();
+    let mut places = BTreeMap::new();
     for (suffix, thread) in fewer.suffixes.iter_mut().zip(1..) {
         let kept = sequence(harness, suffix, &numbers, |i| gone.contains(&(thread, i as u32)));
         let stay = kept.places.iter().copied().chain([suffix.len()]);
@@ -183,7 +183,7 @@ mod tests {
         let (fewer, places) = without_calls(&ty.harness, &test(&ty), &BTreeSet::from([(1, 0), (2, 0)]));
         assert_eq!(fewer.suffixes.iter().map(Vec::len).collect::<Vec<_>>(), [1, 0, 1]);
         // What used the guard went with it; the last is the dropping at the end.
-        assert_eq!(places, [((1, 2), 0), ((1, 3), 1), ((2, 1), 0), ((3, 0), 0), ((3, 1), 1)]);
+        assert_eq!(places, BTreeMap::from([((1, 2), 0), ((1, 3), 1), ((2, 1), 0), ((3, 0), 0), ((3, 1), 1)]));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::hunt::harness::{Domain, Harness, Thunk};
 use crate::hunt::protocol::{CallRecord, CallResult, Execution};
 use crate::hunt::test::{Step, Test};
 use crate::hunt::value::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Whether an answer is one of these refusals: the whole of it, or a name in it.
 fn is_refusal(refuses: &[String], text: &str) -> bool {
@@ -71,8 +71,7 @@ pub fn without_refusals(harness: &Harness, test: &Test, execution: &Execution) -
     if gone.is_empty() {
         return None;
     }
-    let (fewer, kept) = crate::hunt::edit::without_calls(harness, test, &gone);
-    let renumbered: BTreeMap<(u32, u32), u32> = kept.into_iter().collect();
+    let (fewer, renumbered) = crate::hunt::edit::without_calls(harness, test, &gone);
     let mut execution = execution.clone();
     execution.calls.retain(|c| c.thread == 0 || renumbered.contains_key(&(c.thread, c.step)));
     for call in execution.calls.iter_mut().filter(|c| c.thread > 0) {
