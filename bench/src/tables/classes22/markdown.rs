@@ -98,9 +98,9 @@ fn paired(results: &Results<'_>, class: &str, a: &str, b: &str, of: impl Fn(&Raw
 
 /// `maptest` beside another generator.
 fn comparison(s: &mut String, results: &Results<'_>, other: &str) {
-    let published: Option<fn(&[Option<f64>; 4]) -> Option<f64>> = match other {
-        "covcon" => Some(|p| Some(p[1]? / p[0]?)),
-        "maptest-random" => Some(|p| Some(p[2]? / p[0]?)),
+    let published = |p: &[Option<f64>; 4]| match other {
+        "covcon" => Some(p[1]? / p[0]?),
+        "maptest-random" => Some(p[2]? / p[0]?),
         _ => None,
     };
     let _ = writeln!(
@@ -121,7 +121,7 @@ fn comparison(s: &mut String, results: &Results<'_>, other: &str) {
         times.extend(time);
         tests.extend(count);
         let p = |x: &[f64], y: &[f64]| number(wilcoxon(x, y).map(|t| t.p), 3);
-        let published = number(published.and_then(|p| p(seconds)), 2);
+        let published = number(published(seconds), 2);
         let _ = writeln!(
             s,
             "| {name} | {} | {} | {} | {} | {} | {published} |",
