@@ -91,7 +91,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let rows: Vec<Row> = classes.iter().map(|(c, n)| row(&lab, args, c, *n)).collect();
     match args.format {
         Format::Json => {
-            rows.iter().try_for_each(|r| anyhow::Ok(println!("{}", serde_json::to_string(r)?)))?
+            for row in &rows {
+                println!("{}", serde_json::to_string(row)?);
+            }
         }
         Format::Markdown => print!("{}", markdown(&rows, args)),
     }

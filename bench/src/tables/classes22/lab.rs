@@ -131,6 +131,8 @@ impl Lab {
             let fits =
                 |r: &Raw| r.build == lab.build || accept.iter().any(|a| r.build.starts_with(a.as_str()));
             lab.known = lines.filter(fits).collect();
+            // Of two results, the own one counts.
+            lab.known.sort_by_key(|r| r.build != lab.build);
         }
         Ok(lab)
     }

@@ -6,7 +6,7 @@ use raddle_core::stats::wilcoxon;
 use std::fmt::Write;
 
 /// The whole text.
-pub fn render(results: &Results<'_>, command: &str) -> String {
+pub fn render(results: &Results<'_>, command: &str, note: Option<&str>) -> String {
     let all = || results.raw.values().flatten();
     let loads: Vec<f64> = all().map(|r| r.load).collect();
     let mut s = format!(
@@ -20,6 +20,9 @@ pub fn render(results: &Results<'_>, command: &str) -> String {
         median(loads.clone()).unwrap_or(0.0),
         loads.iter().copied().fold(0.0, f64::max),
     );
+    if let Some(note) = note {
+        let _ = writeln!(s, "{note}\n");
+    }
     times(&mut s, results);
     if results.generators.iter().any(|g| g == "maptest") {
         for other in results.generators.iter().filter(|g| *g != "maptest") {
@@ -65,12 +68,20 @@ fn times(s: &mut String, results: &Results<'_>) {
         let medians = || rows.iter().filter_map(|r| r.seconds);
         let _ = writeln!(
             s,
-            "- {g}: {found} of {hunts} hunts found a bug; median of the classes {} s, slowest class {} s.",
+            "- {g}: {found} of {hunts} hunts found a bug; median of the classes {} s, slowest class {} s; command {}.",
             number(median(medians().collect()), 2),
-            number(medians().max_by(f64::total_cmp), 2)
+            number(medians().max_by(f64::total_cmp), 2),
+            builds(results, g)
         );
     }
     s.push('\n');
+}
+
+/// The fingerprints of the commands that produced the results of a generator.
+fn builds(results: &Results<'_>, generator: &str) -> String {
+    let of = results.raw.iter().filter(|((_, g), _)| g == generator).flat_map(|(_, raw)| raw);
+    let builds: std::collections::BTreeSet<&str> = of.map(|r| &r.build[..8]).collect();
+    builds.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// The results of the same seeds.
@@ -87,9 +98,9 @@ fn paired(results: &Results<'_>, class: &str, a: &str, b: &str, of: impl Fn(&Raw
 
 /// `maptest` beside another generator.
 fn comparison(s: &mut String, results: &Results<'_>, other: &str) {
-    let published: Option<fn(&[Option<f64>; 4]) -> Option<f64>> = match other {
-        "covcon" => Some(|p| Some(p[1]? / p[0]?)),
-        "maptest-random" => Some(|p| Some(p[2]? / p[0]?)),
+    let published = |p: &[Option<f64>; 4]| match other {
+        "covcon" => Some(p[1]? / p[0]?),
+        "maptest-random" => Some(p[2]? / p[0]?),
         _ => None,
     };
     let _ = writeln!(
@@ -110,7 +121,7 @@ fn comparison(s: &mut String, results: &Results<'_>, other: &str) {
         times.extend(time);
         tests.extend(count);
         let p = |x: &[f64], y: &[f64]| number(wilcoxon(x, y).map(|t| t.p), 3);
-        let published = number(published.and_then(|p| p(seconds)), 2);
+        let published = number(published(seconds), 2);
         let _ = writeln!(
             s,
             "| {name} | {} | {} | {} | {} | {} | {published} |",
@@ -162,8 +173,9 @@ fn twins(s: &mut String, results: &Results<'_>) {
         .collect();
     let _ = writeln!(
         s,
-        "## Fixed twins\n\n{} hunts, {:.0} tests. With a report: {}. Not tested: {}.\n",
+        "## Fixed twins\n\n{} hunts with `maptest`, {} s each, {:.0} tests. With a report: {}. Not tested: {}.\n",
         results.twins.len(),
+        results.twins.first().map_or(0, |t| t.budget),
         results.twins.iter().map(Raw::tests).sum::<f64>(),
         if alarms.is_empty() { "none".to_owned() } else { alarms.join(", ") },
         if odd.is_empty() { "none".to_owned() } else { odd.join(", ") }

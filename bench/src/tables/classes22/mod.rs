@@ -30,6 +30,9 @@ pub struct Args {
     /// Hunt the fixed twins as well, with the first generator
     #[arg(long)]
     twins: bool,
+    /// Seconds per hunt of a twin [default: as for the classes]
+    #[arg(long, value_name = "SECONDS")]
+    twin_budget: Option<u64>,
     /// Only these generators
     #[arg(long, value_delimiter = ',', default_values_t = ["maptest", "maptest-random", "covcon", "random"].map(String::from))]
     generators: Vec<String>,
@@ -45,6 +48,9 @@ pub struct Args {
     /// With --resume, also results of commands with these fingerprints, for generators that have not changed since
     #[arg(long, value_name = "HEX", requires = "resume")]
     accept: Vec<String>,
+    /// What readers of the table should know about these results
+    #[arg(long, value_name = "TEXT", requires = "accept")]
+    note: Option<String>,
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -186,6 +192,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         CLASSES.iter().filter(|(class, ..)| !args.quick || QUICK.contains(class)).collect();
     let twins: Vec<String> =
         if args.twins { classes.iter().map(|(c, ..)| format!("{c}Fixed")).collect() } else { vec![] };
+    let twin_budget = args.twin_budget.unwrap_or(budget);
     let mut lab = Lab::new(args.command.as_deref(), "classes22.jsonl", args.resume, &args.accept)?;
     if !args.print {
         lab.prepare(classes.iter().map(|(c, ..)| *c).chain(twins.iter().map(String::as_str)))?;
@@ -205,7 +212,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
         let generator = args.generators.first().map_or("maptest", String::as_str);
         for class in &twins {
-            let hunt = Hunt { class, generator, seed, budget, whole: false };
+            let hunt = Hunt { class, generator, seed, budget: twin_budget, whole: false };
             if !args.print && seed == 0 {
                 lab.run(&hunt)?;
             }
@@ -226,8 +233,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             } else {
                 format!(" --seeds {seeds} --budget {budget}")
             };
-            let twins = if args.twins { " --twins" } else { "" };
-            print!("{}", markdown::render(&results, &format!("cargo bench-raddle classes22{quick}{twins}")));
+            let twins = match args.twin_budget {
+                Some(seconds) if args.twins => format!(" --twins --twin-budget {seconds}"),
+                _ if args.twins => " --twins".to_owned(),
+                _ => String::new(),
+            };
+            let command = format!("cargo bench-raddle classes22{quick}{twins}");
+            print!("{}", markdown::render(&results, &command, args.note.as_deref()));
             print!("{}", figures::patterns(&results, lab.dir()));
         }
     }

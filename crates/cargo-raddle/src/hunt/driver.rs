@@ -413,11 +413,12 @@ impl Hunt<'_> {
     ) -> std::result::Result<std::result::Result<Confirmed, String>, ExecutorError> {
         let settings = self.lab.settings;
         let strategy = plan.runs.first().map_or(settings.strategy.as_str(), |(s, _)| s.as_str());
-        let first =
-            match confirm::confirm(&mut self.proof, &mut self.oracle, &found, strategy, settings.seed)? {
-                Ok(confirmed) => confirmed,
-                Err(instead) => return Ok(Err(instead)),
-            };
+        // The sequential orders are run anew as well: a set of them that is not complete makes anything a violation.
+        let mut anew = self.lab.oracle(self.subject);
+        let first = match confirm::confirm(&mut self.proof, &mut anew, &found, strategy, settings.seed)? {
+            Ok(confirmed) => confirmed,
+            Err(instead) => return Ok(Err(instead)),
+        };
         let options = MinimiseOptions { seed: settings.seed, ..MinimiseOptions::default() };
         let harness = &self.subject.harness;
         self.proof.set_deadline(Some(Instant::now() + confirm::PATIENCE));
@@ -432,8 +433,9 @@ impl Hunt<'_> {
         self.proof.set_deadline(Some(Instant::now() + confirm::PATIENCE));
         self.proof.renew();
         let schedule = &small.execution.schedule;
+        let mut anew = self.lab.oracle(self.subject);
         let confirmed =
-            confirm::replay(&mut self.proof, &mut self.oracle, &small.test, settings.seed, schedule, &mark)?;
+            confirm::replay(&mut self.proof, &mut anew, &small.test, settings.seed, schedule, &mark)?;
         // The smaller one may not stand by itself; the larger one does.
         Ok(Ok(confirmed.unwrap_or(first)))
     }
