@@ -49,6 +49,10 @@ const DEGREES: usize = 50;
 /// Without pruning nothing else ends the search of a small program.
 const FROM_MEMORY: u32 = 100;
 
+/// So many steps are remembered. Then the tree is dropped, but not the passed traces, so that a long search does not need ever
+/// more memory.
+const REMEMBERED: usize = 1 << 15;
+
 /// The search behind ARS and HARS.
 #[derive(Debug)]
 pub struct Adaptive {
@@ -377,7 +381,7 @@ impl Strategy for Adaptive {
             }
             self.first = false;
         }
-        if run.learned || self.live.lost {
+        if run.learned || self.live.lost || self.reached.len() > REMEMBERED {
             self.start_again();
         }
     }
