@@ -16,7 +16,7 @@ pub struct Plot {
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 440.0;
 /// Left, right, top and bottom.
-const MARGIN: [f64; 4] = [60.0, 170.0, 40.0, 50.0];
+const MARGIN: [f64; 4] = [60.0, 205.0, 40.0, 50.0];
 const COLOURS: [&str; 8] =
     ["#777777", "#d95f02", "#1b6ca8", "#2a9d4a", "#8e44ad", "#c0392b", "#b8860b", "#17a2a2"];
 /// Lines beyond the colours are dashed in further ways.

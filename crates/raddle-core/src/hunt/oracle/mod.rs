@@ -250,7 +250,7 @@ impl Oracle {
         }
         match suspicion {
             None => Ok(Judgement::Right),
-            Some(_) if !serials.complete => Ok(self.undecided()),
+            Some(_) if !serials.complete || serials.lacks_orders(test) => Ok(self.undecided()),
             Some(verdict) => Ok(Judgement::Wrong(Box::new(verdict))),
         }
     }

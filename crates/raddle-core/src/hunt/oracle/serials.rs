@@ -44,6 +44,16 @@ impl Serials {
         Ok(Serials { all, complete: reply.exhausted })
     }
 
+    /// Whether orders are missing although it is said that there are no others: all calls came back in all orders, and yet
+    /// there are fewer orders than ways to arrange the calls.
+    pub fn lacks_orders(&self, test: &Test) -> bool {
+        let back = |r: &CallResult| matches!(r, CallResult::Value(_) | CallResult::Opaque);
+        let plain =
+            self.all.iter().all(|s| s.failed.is_none() && s.calls.iter().all(|(_, c)| back(&c.result)));
+        let enough = self.all.len() as u64 + 1;
+        plain && arrangements(test.suffixes.iter().map(|s| s.len() as u64), enough) >= enough
+    }
+
     /// Whether an order panics at this place.
     pub fn panics_at(&self, place: &str) -> bool {
         let here = |r: &CallResult| matches!(r, CallResult::Panic { at, .. } if at == place);
@@ -82,7 +92,11 @@ impl Serial {
 /// suffix made is dropped at its end, which counts as a call.
 pub fn orders(harness: &Harness, test: &Test, most: u64) -> u64 {
     let drops = |s: &[crate::hunt::Step]| s.iter().any(|s| !harness.thunk(s.thunk).output.slots.is_empty());
-    let lengths = test.suffixes.iter().map(|s| s.len() as u64 + u64::from(drops(s)));
+    arrangements(test.suffixes.iter().map(|s| s.len() as u64 + u64::from(drops(s))), most)
+}
+
+/// In how many orders so many calls of each thread can be arranged, at most `most`.
+fn arrangements(lengths: impl Iterator<Item = u64>, most: u64) -> u64 {
     let mut total = 0;
     let mut orders: u64 = 1;
     for n in lengths {
