@@ -138,10 +138,13 @@ pub struct RunReply {
     pub uncontrolled: Vec<Uncontrolled>,
 }
 
+/// The number of a call that is none of the harness's thunks: dropping what a thread made.
+pub const NO_THUNK: u32 = u32::MAX;
+
 /// A method reads or writes a shared variable at a site.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct MethodAccess {
-    /// The method, by thunk number.
+    /// The method, by thunk number, or [`NO_THUNK`].
     pub thunk: u32,
     /// What it does. A read-modify-write is both.
     pub kind: AccessKind,

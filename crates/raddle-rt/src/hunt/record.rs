@@ -2,12 +2,10 @@
 
 use raddle_core::coverage::method_pairs::Running;
 use raddle_core::hunt::oracle::Intervals;
+use raddle_core::hunt::protocol::NO_THUNK;
 use raddle_core::hunt::{CallRecord, CallResult};
 use raddle_core::{Event, MethodId, Op};
 use std::collections::BTreeMap;
-
-/// The number of a call that is none of the harness's thunks: dropping what a thread made.
-const NO_THUNK: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Call {

@@ -2,7 +2,7 @@
 
 use crate::coverage::map::{Accesses, Report};
 use crate::hunt::harness::ThunkId;
-use crate::hunt::protocol::{MethodAccess, RunReply};
+use crate::hunt::protocol::{MethodAccess, NO_THUNK, RunReply};
 use crate::pattern::{AccessKind, Instance, InstanceSet, PatternId};
 use crate::{NameId, SiteId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -32,6 +32,10 @@ impl PatternCoverage {
     pub fn add(&mut self, access: &MethodAccess) {
         let point = (access.kind, access.site, access.name);
         self.accesses.add(access.name, access.kind, access.site);
+        // The dropping of what a thread made is no call that a test could be made of.
+        if access.thunk == NO_THUNK {
+            return;
+        }
         self.by_point.entry(point).or_default().insert(ThunkId(access.thunk));
         self.by_method.entry(ThunkId(access.thunk)).or_default().insert(point);
     }
