@@ -1,7 +1,8 @@
 //! A thread of the program under test.
 
 use crate::image::Image;
-use crate::runtime::{Mode, PATIENCE};
+use crate::progress::PATIENCE;
+use crate::runtime::Mode;
 use crate::stack::Stack;
 use crate::tls::Block;
 use libc::c_void;

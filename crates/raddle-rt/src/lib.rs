@@ -25,6 +25,7 @@ mod memory;
 mod messages;
 mod names;
 mod pages;
+mod progress;
 mod real;
 mod rewind;
 mod runtime;

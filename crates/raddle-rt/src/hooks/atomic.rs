@@ -6,6 +6,7 @@
 use super::{Verdict, filter, matters, remember_again, site, stand};
 use crate::fiber::{Gate, State};
 use crate::image::{self, AccessKind, Class, LockFamily, LockOp, LockStep};
+use crate::progress;
 use crate::runtime::{self, Inside, rt};
 use crate::sites::Sites;
 use crate::sync::words::{self, Change};
@@ -114,14 +115,14 @@ pub fn announce(p: &mut Pending, shape: Shape, pc: usize) {
         Class::Channel | Class::Internal => visible(p, shape, Record::Sync),
         // Their other side is precompiled, so that its accesses are not seen: each of these is a step.
         Class::Once if shape == Shape::Load && runtime::load(p.addr, 4) == ONCE_COMPLETE => {
-            runtime::patience(site)
+            progress::patience(site)
         }
         Class::Once | Class::Condvar | Class::Park => always_visible(p, shape),
         Class::RefCount | Class::Poison | Class::Thread => {
             if by_pc || Sites::counts(site) {
                 super::hush(pc);
             }
-            runtime::patience(site);
+            progress::patience(site);
         }
     }
 }
@@ -139,9 +140,9 @@ fn visible(p: &mut Pending, shape: Shape, record: Record) {
     let verdict = filter(p.site, p.addr, size, write);
     if verdict == Verdict::Private {
         if runtime::me().urged > 0 {
-            runtime::urged(p.site, p.addr, p.size, shape == Shape::Store);
+            progress::urged(p.site, p.addr, p.size, shape == Shape::Store);
         }
-        runtime::patience(p.site);
+        progress::patience(p.site);
         return;
     }
     p.record = record;
@@ -158,13 +159,13 @@ fn visible(p: &mut Pending, shape: Shape, record: Record) {
         stand(e, shape == Shape::Store);
         remember_again(p.site, p.addr, size, write);
     } else {
-        runtime::patience(p.site);
+        progress::patience(p.site);
     }
 }
 
 /// A step in a calm execution: the strategy sees it only if the thread stands aside.
 fn calmly(p: &mut Pending, shape: Shape) {
-    let state = if shape == Shape::Store { State::Ready } else { runtime::before_read() };
+    let state = if shape == Shape::Store { State::Ready } else { progress::before_read() };
     if state != State::Ready {
         p.var = rt().var(p.addr);
     }
@@ -204,7 +205,7 @@ fn lock(p: &mut Pending, family: LockFamily, op: LockOp, mode: LockMode, step: L
     match op {
         _ if second_half || step == LockStep::Contends => {
             r.me().acquiring = 0;
-            runtime::patience(p.site);
+            progress::patience(p.site);
         }
         LockOp::Acquire => {
             let e = r.event(p.site, Op::Acquire { lock: var, mode });
@@ -217,7 +218,7 @@ fn lock(p: &mut Pending, family: LockFamily, op: LockOp, mode: LockMode, step: L
             r.store.learned |= !r.store.sites.locks_tried;
             r.store.sites.locks_tried = true;
             let e = r.event(p.site, Op::TryAcquire { lock: var, mode });
-            let state = runtime::before_read();
+            let state = progress::before_read();
             runtime::step(e, state);
             let r = rt();
             if step == LockStep::Observes && r.open(gate) {
@@ -230,7 +231,7 @@ fn lock(p: &mut Pending, family: LockFamily, op: LockOp, mode: LockMode, step: L
             let e = r.event(p.site, Op::Release { lock: var, mode });
             runtime::step(e, State::Ready);
         }
-        _ => runtime::patience(p.site),
+        _ => progress::patience(p.site),
     }
 }
 
@@ -239,9 +240,9 @@ fn lock(p: &mut Pending, family: LockFamily, op: LockOp, mode: LockMode, step: L
 pub fn happened(p: &Pending, old: u128, read: bool, written: bool, new: u128) {
     // A store of what was there already is no progress: `while lock.swap(true) {}` spins.
     if written && (!read || new != old) {
-        runtime::progressed();
+        progress::progressed();
     } else {
-        runtime::saw(p.site, p.addr, p.size, old);
+        progress::saw(p.site, p.addr, p.size, old);
     }
     let r = rt();
     match p.record {
@@ -472,7 +473,7 @@ extern "C" fn fence(mo: i32, pc: usize) {
         return;
     }
     let (s, class, by_pc) = site(pc, AccessKind::Fence);
-    runtime::patience(s);
+    progress::patience(s);
     let r = rt();
     match class {
         Class::Data => {

@@ -28,6 +28,7 @@ pub mod plain;
 use crate::fiber::State;
 use crate::image::{AccessKind, Class};
 use crate::memory;
+use crate::progress;
 use crate::runtime::{self, Mode, rt};
 use crate::shadow::{Clash, Touch};
 use crate::table::mix;
@@ -244,6 +245,6 @@ pub fn in_own_stack((low, high): (usize, usize), addr: usize) -> bool {
 /// Stands before a visible read or write until it is the thread's turn.
 #[inline(always)]
 pub fn stand(event: raddle_core::Event, write: bool) {
-    let state = if write { State::Ready } else { runtime::before_read() };
+    let state = if write { State::Ready } else { progress::before_read() };
     runtime::step(event, state);
 }

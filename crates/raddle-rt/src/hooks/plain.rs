@@ -3,6 +3,7 @@
 use super::{Verdict, filter, in_own_stack, remember, site, stand};
 use crate::fiber::Fiber;
 use crate::image::{AccessKind, Class};
+use crate::progress;
 use crate::runtime::{self, Inside, Mode, access, load, rt};
 use raddle_core::{Content, Event, Op};
 use std::arch::naked_asm;
@@ -49,7 +50,7 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
     }
     let me = runtime::me();
     if runtime::calm() || private(me, addr) {
-        runtime::patience(me.anchor);
+        progress::patience(me.anchor);
         return;
     }
     settle_store();
@@ -58,12 +59,12 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
         if by_pc {
             super::hush(pc);
         }
-        runtime::patience(s);
+        progress::patience(s);
         return;
     }
     let verdict = filter(s, addr, size, write);
     if verdict == Verdict::Private {
-        runtime::patience(s);
+        progress::patience(s);
         return;
     }
     let var = rt().var(addr);
@@ -74,10 +75,10 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
         stand(e, write);
         remember(s, addr, size, write);
     } else {
-        runtime::patience(s);
+        progress::patience(s);
     }
     if write {
-        runtime::progressed();
+        progress::progressed();
         if bytes != 0 {
             runtime::me().store = Some((rt().store.trace.events.len(), addr, bytes));
         }
@@ -90,7 +91,7 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
             a.read = Content::of(value);
             // With every access a point, private memory is read here too, and reading that again is no waiting.
             if verdict == Verdict::Recorded || rt().store.sites.get(s).shared || rt().mode == Mode::Replay {
-                runtime::saw(s, addr, bytes, value);
+                progress::saw(s, addr, bytes, value);
             }
         }
         let e = rt().event(s, Op::Read(a));

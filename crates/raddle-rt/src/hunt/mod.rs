@@ -173,7 +173,7 @@ pub extern "C" fn raddle_rt_enter_1(thread: u32, step: u32, thunk: u32) {
     let event = r.event(SiteId(0), Op::Enter(MethodId(thunk)));
     if thread == 0 {
         r.note_end_of_company();
-        runtime::patience(SiteId(0));
+        crate::progress::patience(SiteId(0));
     } else {
         runtime::step(event, State::Ready);
     }

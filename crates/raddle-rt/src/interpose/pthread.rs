@@ -1,6 +1,7 @@
 //! pthread locks, conditions, barriers, semaphores and once controls.
 
 use super::{here, set_errno};
+use crate::progress;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use crate::sync::pthread as model;
@@ -41,23 +42,23 @@ modelled! {
     pthread_mutex_timedlock(m: *mut pthread_mutex_t, t: *const timespec) =>
         // SAFETY: POSIX requires a valid time.
         model::timed_lock(m as usize, unsafe { at(t) }, here());
-    pthread_mutex_unlock(m: *mut pthread_mutex_t) => { let s = here(); runtime::patience(s); model::unlock(m as usize, true, s) };
-    pthread_mutex_destroy(_m: *mut pthread_mutex_t) => { runtime::patience(here()); 0 };
+    pthread_mutex_unlock(m: *mut pthread_mutex_t) => { let s = here(); progress::patience(s); model::unlock(m as usize, true, s) };
+    pthread_mutex_destroy(_m: *mut pthread_mutex_t) => { progress::patience(here()); 0 };
     pthread_rwlock_rdlock(l: *mut pthread_rwlock_t) => model::lock(l as usize, Shared, false, here());
     pthread_rwlock_tryrdlock(l: *mut pthread_rwlock_t) => model::try_lock(l as usize, Shared, false, here());
     pthread_rwlock_wrlock(l: *mut pthread_rwlock_t) => model::lock(l as usize, Exclusive, false, here());
     pthread_rwlock_trywrlock(l: *mut pthread_rwlock_t) => model::try_lock(l as usize, Exclusive, false, here());
-    pthread_rwlock_unlock(l: *mut pthread_rwlock_t) => { let s = here(); runtime::patience(s); model::unlock(l as usize, false, s) };
+    pthread_rwlock_unlock(l: *mut pthread_rwlock_t) => { let s = here(); progress::patience(s); model::unlock(l as usize, false, s) };
     pthread_cond_wait(c: *mut pthread_cond_t, m: *mut pthread_mutex_t) =>
         model::cond_wait(c as usize, m as usize, None, here());
     pthread_cond_timedwait(c: *mut pthread_cond_t, m: *mut pthread_mutex_t, t: *const timespec) =>
         // SAFETY: POSIX requires a valid time.
         model::cond_wait(c as usize, m as usize, Some(unsafe { at(t) }), here());
-    pthread_cond_signal(c: *mut pthread_cond_t) => { let s = here(); runtime::patience(s); model::cond_wake(c as usize, 1, s) };
-    pthread_cond_broadcast(c: *mut pthread_cond_t) => { let s = here(); runtime::patience(s); model::cond_wake(c as usize, usize::MAX, s) };
+    pthread_cond_signal(c: *mut pthread_cond_t) => { let s = here(); progress::patience(s); model::cond_wake(c as usize, 1, s) };
+    pthread_cond_broadcast(c: *mut pthread_cond_t) => { let s = here(); progress::patience(s); model::cond_wake(c as usize, usize::MAX, s) };
     pthread_barrier_init(b: *mut pthread_barrier_t, a: *const pthread_barrierattr_t, n: u32) => {
         let _ = a;
-        runtime::patience(here());
+        progress::patience(here());
         model::barrier_init(b as usize, n)
     };
     pthread_barrier_wait(b: *mut pthread_barrier_t) => {

@@ -1,6 +1,7 @@
 //! The generic system call: futexes above all.
 
 use super::{here_exactly, set_errno};
+use crate::progress;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use crate::sync::futex;
@@ -19,7 +20,7 @@ pub unsafe extern "C" fn syscall(n: i64, a: usize, b: usize, c: usize, d: usize,
                 let wakes = FUTEX_WAKE_LIKE.contains(&(b as i32 & 0x7f));
                 let site = if wakes { super::here() } else { here_exactly() };
                 if wakes {
-                    runtime::patience(site);
+                    progress::patience(site);
                 }
                 match futex::call([a, b, c, d, e, f], site) {
                     Some(Ok(v)) => return v,

@@ -3,6 +3,7 @@
 use super::here;
 use crate::control;
 use crate::fiber::Start;
+use crate::progress;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use crate::threads;
@@ -41,7 +42,7 @@ pub unsafe extern "C" fn pthread_create(
     let r = rt();
     r.tick();
     let site = here();
-    runtime::patience(site);
+    progress::patience(site);
     let id = rt().create(start, arg as usize, size);
     let r = rt();
     r.fibers[id].detached = state == libc::PTHREAD_CREATE_DETACHED;
@@ -69,7 +70,7 @@ pub unsafe extern "C" fn pthread_join(thread: pthread_t, out: *mut *mut c_void) 
     }
     let site = here();
     if rt().fibers[other].state == crate::fiber::State::Exited {
-        runtime::patience(site);
+        progress::patience(site);
     }
     let result = threads::join(other, site);
     if !out.is_null() {

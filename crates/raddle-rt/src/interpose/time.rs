@@ -3,6 +3,7 @@
 use super::here;
 use crate::clock::{Clock, duration};
 use crate::fiber::{Wait, WaitKind};
+use crate::progress;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use libc::{c_int, c_void, clockid_t, timespec};
@@ -17,7 +18,7 @@ fn sleep_until(deadline: u64) {
         Wait { key: 0, bits: 0, kind: WaitKind::Sleep, deadline: Some(deadline), early: false, ticket: 0 };
     runtime::wait(e, w);
     rt().record(e);
-    runtime::progressed();
+    progress::progressed();
 }
 
 /// # Safety

@@ -2,6 +2,7 @@
 
 use crate::clock::{Clock, duration};
 use crate::fiber::{State, Wait, WaitKind, Woken};
+use crate::progress;
 use crate::runtime::{self, rt};
 use raddle_core::{Op, SiteId};
 
@@ -75,7 +76,7 @@ fn wait(addr: usize, expected: u32, deadline: Option<u64>, bits: u32, site: Site
     runtime::me().relocks = false;
     let e = r.event(site, Op::Wait { on, timed_out: woken == Woken::TimedOut });
     r.record(e);
-    runtime::progressed();
+    progress::progressed();
     match woken {
         Woken::Up => Ok(0),
         Woken::TimedOut => Err(libc::ETIMEDOUT),

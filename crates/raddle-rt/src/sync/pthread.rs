@@ -3,6 +3,7 @@
 
 use crate::clock::Clock;
 use crate::fiber::{Gate, State, Test, Wait, WaitKind, Woken};
+use crate::progress;
 use crate::runtime::{self, rt};
 use libc::{c_int, timespec};
 use raddle_core::{LockMode, Op, SiteId, VarId};
@@ -91,7 +92,7 @@ pub fn try_lock(addr: usize, mode: LockMode, mutex: bool, site: SiteId) -> c_int
     let r = rt();
     let lock = r.var(addr);
     let e = r.event(site, Op::TryAcquire { lock, mode });
-    runtime::step(e, runtime::before_read());
+    runtime::step(e, progress::before_read());
     let r = rt();
     let me = r.current;
     if mutex
@@ -103,13 +104,13 @@ pub fn try_lock(addr: usize, mode: LockMode, mutex: bool, site: SiteId) -> c_int
         return 0;
     }
     if !r.models.free(addr, mode) {
-        runtime::saw(site, addr, 4, runtime::load(addr, 4));
+        progress::saw(site, addr, 4, runtime::load(addr, 4));
         r.record(e);
         return libc::EBUSY;
     }
     r.models.take(addr, mode, me);
     r.acquired(addr, mode, site);
-    runtime::progressed();
+    progress::progressed();
     0
 }
 
@@ -257,11 +258,11 @@ pub fn sem_wait(addr: usize, deadline: Option<timespec>, try_only: bool, site: S
     let r = rt();
     let on = r.var(addr);
     let e = r.event(site, Op::Sync { on, write: true });
-    runtime::step(e, if try_only { runtime::before_read() } else { State::Ready });
+    runtime::step(e, if try_only { progress::before_read() } else { State::Ready });
     let deadline = deadline.map(|t| Clock::at(libc::CLOCK_REALTIME, t));
     while *count(addr) == 0 {
         if try_only {
-            runtime::saw(site, addr, 4, runtime::load(addr, 4));
+            progress::saw(site, addr, 4, runtime::load(addr, 4));
             return libc::EAGAIN;
         }
         rt().tick();
@@ -271,7 +272,7 @@ pub fn sem_wait(addr: usize, deadline: Option<timespec>, try_only: bool, site: S
     }
     *count(addr) -= 1;
     rt().record(e);
-    runtime::progressed();
+    progress::progressed();
     0
 }
 

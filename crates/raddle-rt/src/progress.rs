@@ -1,0 +1,155 @@
+//! Whether threads get anywhere: spinning, and executions without an end.
+//!
+//! A thread that does nothing visible for long is made to yield; one that reads the same unchanged memory again and
+//! again stands aside until somebody writes it. An execution that has taken more steps than asked for goes on under
+//! fair turns, and is a livelock only if that leads nowhere either.
+
+use crate::fiber::State;
+use crate::runtime::{Mode, Runtime, alone, load, me, rt, step};
+use raddle_core::{Event, Op, SiteId, Trace};
+
+/// Raw events without a dispatch after which a thread is made to yield: it may be spinning on memory that
+/// is not known to be shared yet.
+pub const PATIENCE: u64 = 2_000;
+/// Futile rounds of the same reads after which a thread counts as spinning.
+const SPIN_ROUNDS: u32 = 3;
+/// How many times as many steps as asked for an execution may take in the end, if everybody gets a turn in the rest of
+/// them: a test that is merely long comes to its end.
+const FAIR_LIMIT: u64 = 10;
+
+/// Reads of the same unchanged memory, while nothing is written, after which a thread that was made to yield counts
+/// as spinning.
+const FUTILE: u32 = 200;
+/// Raw events of a spinning thread, after the end of the schedule being repeated, that make a livelock.
+const FUTILE_EVENTS: u64 = 1_000_000;
+/// So many steps it counts as, each time: the reads in between were none.
+const FUTILE_STEPS: u64 = 100;
+
+/// Called by hooks that are not visible steps: makes a thread that has done nothing visible for long yield.
+#[inline(always)]
+pub fn patience(site: SiteId) {
+    let f = me();
+    if f.raw >= f.raw_limit {
+        impatient(site);
+    }
+}
+
+#[cold]
+fn impatient(site: SiteId) {
+    let r = rt();
+    let spinning = me().spin_count >= FUTILE;
+    if r.mode == Mode::Replay {
+        if r.due() {
+            let e = r.event(site, Op::Yield);
+            step(e, State::Ready);
+        } else if spinning && r.replay_at >= r.store.replay.as_ref().map_or(0, |s| s.transfers.len()) {
+            r.futile += 1;
+            if r.futile > FUTILE_EVENTS {
+                crate::failure::out_of_steps();
+            }
+        }
+    } else if !alone() {
+        let (steps, urged) = (r.steps, me().urged);
+        let e = r.event(site, Op::Yield);
+        if spinning && urged > 0 {
+            r.steps += FUTILE_STEPS;
+            me().spin_count = 0;
+            step(e, State::Spinning);
+        } else {
+            // It may just as well be busy with its own affairs, so this does not count as a step.
+            r.uncounted = true;
+            step(e, State::Yielded(steps));
+        }
+        // From now on it is seen whether it reads the same again and again.
+        me().urged = urged + 1;
+    }
+}
+
+/// A thread that was made to yield has read or written memory that nobody else is known to touch.
+#[cold]
+pub fn urged(site: SiteId, addr: usize, size: u8, write: bool) {
+    if write {
+        progressed();
+    } else {
+        saw(site, addr, size, load(addr, size));
+    }
+}
+
+/// Notes a visible read that took effect; tells whether the thread has begun to spin.
+pub fn saw(site: SiteId, addr: usize, size: u8, value: u128) {
+    let f = rt().me();
+    match f.spin.iter().find(|r| r.site == site && r.addr == addr) {
+        Some(r) if r.value == value => f.spin_count += 1,
+        Some(_) => {
+            f.spin.clear();
+            f.spin_count = 0;
+        }
+        None if f.spin.len() < 16 => f.spin.push(crate::fiber::SpinRead { site, addr, size, value }),
+        None => {
+            f.spin.clear();
+            f.spin_count = 0;
+        }
+    }
+}
+
+/// Notes a visible write: the thread gets somewhere.
+pub fn progressed() {
+    let f = rt().me();
+    f.yields = 0;
+    f.spin.clear();
+    f.spin_count = 0;
+}
+
+/// The state in which the running thread should wait for a visible read: spinning threads stand aside.
+pub fn before_read() -> State {
+    let f = rt().me();
+    if f.spin_count > 0 && f.spin_count >= SPIN_ROUNDS * f.spin.len() as u32 {
+        f.spin_count = 0;
+        State::Spinning
+    } else {
+        State::Ready
+    }
+}
+
+/// Whether the last part of an execution still comes to new variables or values: then it is long, not caught in a circle.
+fn gets_somewhere(trace: &Trace) -> bool {
+    let key = |e: &Event| {
+        let (var, value) = match e.op {
+            Op::Read(a) => (a.var, None),
+            Op::Write(a) | Op::Rmw(a) => (a.var, a.written.get()),
+            _ => return None,
+        };
+        let name = trace.vars[var.0 as usize];
+        Some((name, value))
+    };
+    let last = trace.events.len() / 10 * 9;
+    let mut seen: Vec<_> = trace.events[..last].iter().filter_map(key).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    trace.events[last..].iter().filter_map(key).any(|k| seen.binary_search(&k).is_err())
+}
+
+impl Runtime {
+    /// More steps than asked for. In a search, chance decides from here on: whoever is never let run by a strategy, or
+    /// has much to do, gets to an end; whoever keeps others from theirs does not, and goes round in circles.
+    #[cold]
+    pub fn overrun(&mut self) {
+        let limit = self.store.job.max_steps;
+        if self.mode == Mode::Search {
+            let (events, transfers) = (self.store.trace.events.len(), self.store.schedule.transfers.len());
+            let (events, transfers) = *self.limit_at.get_or_insert((events, transfers));
+            let budget = self.store.job.budget_ms;
+            let spent = budget != 0 && self.store.now_ms >= budget;
+            if !spent && self.steps <= limit.saturating_mul(FAIR_LIMIT) {
+                return;
+            }
+            if spent || gets_somewhere(&self.store.trace) {
+                crate::control::too_long();
+            }
+            // A replay is over when it comes to the limit.
+            self.store.trace.events.truncate(events);
+            self.store.schedule.transfers.truncate(transfers);
+        }
+        crate::failure::out_of_steps();
+    }
+}
