@@ -34,7 +34,8 @@ fn a_package_is_hunted_from_its_source_to_the_verdict() {
 #[test]
 fn memory_that_is_lost_in_a_race_is_a_leak_and_waiting_for_nothing_a_livelock() {
     let kind = |ty: &str| {
-        let ran = hunt("hunt-me", &["--type", ty, "--schedules", "1000", "--format", "json"]);
+        let ran =
+            hunt("hunt-me", &["--type", ty, "--weak", "inside", "--schedules", "1000", "--format", "json"]);
         assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
         ran.named("finding")[0].clone()
     };

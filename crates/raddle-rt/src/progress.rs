@@ -112,7 +112,8 @@ pub fn before_read() -> State {
 }
 
 /// Whether the last part of an execution still comes to new variables or values: then it is long, not caught in a circle.
-fn gets_somewhere(trace: &Trace) -> bool {
+/// `limit` events had been recorded when it had taken as many steps as asked for.
+fn gets_somewhere(trace: &Trace, limit: usize) -> bool {
     let key = |e: &Event| {
         let (var, value) = match e.op {
             Op::Read(a) => (a.var, None),
@@ -122,7 +123,7 @@ fn gets_somewhere(trace: &Trace) -> bool {
         let name = trace.vars[var.0 as usize];
         Some((name, value))
     };
-    let last = trace.events.len() / 10 * 9;
+    let last = limit + (trace.events.len() - limit) / 10 * 9;
     let mut seen: Vec<_> = trace.events[..last].iter().filter_map(key).collect();
     seen.sort_unstable();
     seen.dedup();
@@ -143,7 +144,7 @@ impl Runtime {
             if !spent && self.steps <= limit.saturating_mul(FAIR_LIMIT) {
                 return;
             }
-            if spent || gets_somewhere(&self.store.trace) {
+            if spent || gets_somewhere(&self.store.trace, events) {
                 crate::control::too_long();
             }
             // A replay is over when it comes to the limit.

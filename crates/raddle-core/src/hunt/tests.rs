@@ -67,7 +67,7 @@ fn a_lost_update_is_found_made_small_and_explained() {
         assert!(edit::calls(&ty.harness, &first.test) <= 3, "{}", wire::encode(&first.test));
         let style = Style { assert_results: true, ..Style::default() };
         let source = render(&ty.harness, &first.test, Some(&first.execution), &style);
-        assert!(source.contains("counter.add(1);") && source.contains("assert_ne!"), "{source}");
+        assert!(source.contains("counter.add(") && source.contains("assert_ne!"), "{source}");
         let why = explanation(&ty.harness, &first.test, &first.verdict);
         assert!(why[0].starts_with("none of the ") && why[0].ends_with(" explains the results"), "{why:?}");
         assert!(why[1].contains("T1 ") && why[1].contains(" returns "), "{why:?}");
