@@ -4,12 +4,12 @@
 //! that the main type needs. A hunt does not stop at a finding. `docs/published-crates.md` argues each report.
 
 use crate::Format;
+use crate::command::{raddle, root};
 use anyhow::{Context, bail};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Options of the table.
 #[derive(clap::Args, Debug)]
@@ -107,17 +107,15 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 fn hunt(name: &str, ty: &str, features: &str, generator: &str, seconds: u64) -> anyhow::Result<Row> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let out = tempfile::tempdir()?;
-    let mut cargo = Command::new("cargo");
-    cargo.args(["run", "--release", "--quiet", "--package", "cargo-raddle", "--", "raddle", "hunt", name]);
-    cargo.args(["--type", ty, "--format", "json", "--jobs", "1", "--max-findings", "10"]);
+    let mut cargo = raddle();
+    cargo.args(["hunt", name, "--type", ty, "--format", "json", "--jobs", "1", "--max-findings", "10"]);
     cargo.args(["--generator", generator]).arg(format!("--budget={seconds}s"));
     cargo.arg("--out").arg(out.path());
     if !features.is_empty() {
         cargo.args(["--features", features]);
     }
-    let output = cargo.current_dir(&root).stderr(Stdio::piped()).output().context("cannot start cargo")?;
+    let output = cargo.current_dir(root()).stderr(Stdio::piped()).output().context("cannot start cargo")?;
     let text = String::from_utf8_lossy(&output.stdout);
     let mut row = Row { event: "row", generator: generator.to_owned(), ..Row::default() };
     for event in text.lines().filter_map(|l| serde_json::from_str::<Value>(l).ok()) {

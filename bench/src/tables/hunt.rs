@@ -5,11 +5,11 @@
 //! rates on one core, and other programs on the machine disturb them little. Of several rounds the fastest counts.
 
 use crate::Format;
+use crate::command::{raddle, root};
 use anyhow::{Context, bail};
 use serde::Serialize;
 use serde_json::Value;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Options of the table.
 #[derive(clap::Args, Debug)]
@@ -97,11 +97,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
 /// One call of the command for all types.
 fn hunt(generator: &str, per_test: &str, schedules: u64) -> anyhow::Result<Vec<Row>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = root();
     let out = tempfile::tempdir()?;
-    let mut cargo = Command::new("cargo");
-    cargo.args(["run", "--release", "--quiet", "--package", "cargo-raddle", "--", "raddle", "hunt"]);
-    cargo.arg("--manifest-path").arg(root.join("subjects/classes22/Cargo.toml"));
+    let mut cargo = raddle();
+    cargo.args(["hunt", "--manifest-path"]).arg(root.join("subjects/classes22/Cargo.toml"));
     cargo.args(["--generator", generator, "--format", "json", "--jobs", "1", "--budget", "0"]);
     cargo.arg(format!("--schedules={schedules}")).arg("--out").arg(out.path());
     if !per_test.is_empty() {

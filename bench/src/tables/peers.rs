@@ -7,6 +7,7 @@
 
 use crate::Format;
 use crate::command::{output, raddle};
+use crate::measure::{self, geometric_mean};
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -212,14 +213,9 @@ impl Peers {
     }
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
-    let logs: Vec<f64> = values.map(f64::ln).collect();
-    (logs.iter().sum::<f64>() / logs.len() as f64).exp()
+/// The median of values that there are.
+fn median(values: Vec<f64>) -> f64 {
+    measure::median(values).expect("at least one round")
 }
 
 fn markdown(table: &Table) -> String {

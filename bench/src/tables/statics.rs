@@ -5,6 +5,7 @@
 //! finds for the type's public methods. What is missing is listed.
 
 use crate::Format;
+use crate::command::raddle;
 use anyhow::{Context, bail, ensure};
 use raddle_core::protocol::{Entry, JOB_VAR, Job, Message};
 use raddle_mir::meet::{Meeting, Observed, meet, observed};
@@ -212,9 +213,10 @@ struct Driver {
 
 impl Driver {
     fn build(dir: &Path) -> anyhow::Result<Self> {
-        let mut cargo = Command::new("cargo");
-        cargo.args(["run", "--release", "--quiet", "--package", "cargo-raddle", "--", "raddle", "build"]);
-        cargo.args(["--test", "drivers", "--format", "json", "--manifest-path"]).arg(dir.join("Cargo.toml"));
+        let mut cargo = raddle();
+        cargo
+            .args(["build", "--test", "drivers", "--format", "json", "--manifest-path"])
+            .arg(dir.join("Cargo.toml"));
         let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().context("cannot start cargo")?;
         let text = String::from_utf8_lossy(&output.stdout);
         let built = text.lines().filter_map(|l| serde_json::from_str::<serde_json::Value>(l).ok());

@@ -1,6 +1,7 @@
 //! The executable that runs the programs.
 
-use anyhow::{Context, bail};
+use crate::command::{output, raddle, root};
+use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -37,16 +38,9 @@ pub struct Outcome {
 
 /// Builds it; its path.
 pub fn build() -> anyhow::Result<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut cargo = Command::new("cargo");
-    cargo.args(["run", "--release", "--quiet", "--package", "cargo-raddle", "--manifest-path"]);
-    cargo.arg(root.join("../Cargo.toml")).args(["--", "build", "--bin", "hars45-runner", "--opt-level", "3"]);
-    cargo.arg("--manifest-path").arg(root.join("hars45/Cargo.toml"));
-    let out = cargo.output().context("cannot start cargo")?;
-    if !out.status.success() {
-        bail!("the runner cannot be built:\n{}", String::from_utf8_lossy(&out.stderr));
-    }
-    let text = String::from_utf8(out.stdout)?;
+    let mut cargo = raddle();
+    cargo.args(["build", "--bin", "hars45-runner", "--opt-level", "3", "--manifest-path"]);
+    let text = output(cargo.arg(root().join("bench/hars45/Cargo.toml")))?;
     Ok(PathBuf::from(text.lines().next().context("cargo raddle build printed no path")?))
 }
 
