@@ -238,6 +238,7 @@ impl Page<'_> {
             Op::Start => "start".into(),
             Op::Exit => "end".into(),
             Op::Yield => "yield".into(),
+            Op::Pause => "pause".into(),
             Op::Sleep => "sleep".into(),
             Op::Fence(ordering) => format!("fence ({ordering:?})"),
             Op::Enter(method) => format!("enter method {}", method.0),

@@ -132,6 +132,15 @@ fn a_deadlock_and_the_end_of_the_process_are_findings_and_the_hunt_goes_on() {
 }
 
 #[test]
+fn no_call_of_a_sequential_order_is_interrupted_where_it_could_wait_or_because_it_is_long() {
+    // Either would be explained by an order in which another call comes in between.
+    let hunt = Hunt::new(&["first_second", "second_first"]);
+    assert_eq!(finding(&hunt.json(&["--schedules", "2000"]))["kind"], "deadlock");
+    let hunt = Hunt::new(&["add_slowly", "get"]);
+    assert_eq!(finding(&hunt.json(&["--schedules", "2000"]))["kind"], "non-linearizable");
+}
+
+#[test]
 fn methods_that_share_nothing_are_not_called_tested() {
     let ran = Hunt::new(&["idle"]).json(&["--schedules", "100"]);
     let told = &ran.named("type")[0];

@@ -185,6 +185,8 @@ pub enum Op {
     Exit,
     /// The thread gives way.
     Yield,
+    /// Nothing, at a place where the thread may be stopped all the same, because what it does next is not seen.
+    Pause,
     /// The thread sleeps.
     Sleep,
     /// A memory fence.

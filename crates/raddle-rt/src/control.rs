@@ -11,6 +11,7 @@ use crate::failure;
 use crate::fiber::State;
 use crate::heap;
 use crate::messages;
+use crate::progress::{LONG_PATIENCE, PATIENCE};
 use crate::real::real;
 use crate::rewind;
 use crate::runtime::{self, Host, Inside, Mode, Runtime, rt};
@@ -279,8 +280,8 @@ fn serve() {
             r.mode = if store.replay.is_some() { Mode::Replay } else { Mode::Search };
             r.replay_at = store.prelude.2;
             r.note_company();
-            let mode = r.mode;
-            r.me().renew_patience(mode);
+            let (mode, patience) = (r.mode, r.patience);
+            r.me().renew_patience(mode, patience);
             return;
         }
         let fate = wait_for(pid, store);
@@ -412,6 +413,7 @@ impl Runtime {
         self.visible = 0;
         self.decisions = 0;
         self.limit_at = None;
+        self.patience = if self.store.strategy.is_patient() { LONG_PATIENCE } else { PATIENCE };
         self.tickets = 0;
         self.frees += 1;
         self.replay_at = 0;

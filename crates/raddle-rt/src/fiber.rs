@@ -1,7 +1,6 @@
 //! A thread of the program under test.
 
 use crate::image::Image;
-use crate::progress::PATIENCE;
 use crate::runtime::Mode;
 use crate::stack::Stack;
 use crate::tls::Block;
@@ -182,6 +181,8 @@ pub struct Fiber {
     pub stack: Option<Stack>,
     /// Lowest and highest address of its stack.
     pub stack_range: (usize, usize),
+    /// The part of it that no other thread has ever reached into: what it does there is its own business.
+    pub private: (usize, usize),
     /// Its thread-local storage; `None` for the thread that was there before us.
     pub block: Option<Block>,
     /// What it runs.
@@ -260,8 +261,8 @@ impl Fiber {
 
     /// Lets it run unobserved for a while; in a replay every raw event is looked at.
     #[inline]
-    pub fn renew_patience(&mut self, mode: Mode) {
-        self.raw_limit = if mode == Mode::Replay { 0 } else { self.raw + PATIENCE };
+    pub fn renew_patience(&mut self, mode: Mode, patience: u64) {
+        self.raw_limit = if mode == Mode::Replay { 0 } else { self.raw + patience };
     }
 
     /// Where it stands, in the terms of a schedule.

@@ -11,6 +11,8 @@ use raddle_core::{Event, Op, SiteId, Trace};
 /// Raw events without a dispatch after which a thread is made to yield: it may be spinning on memory that
 /// is not known to be shared yet.
 pub const PATIENCE: u64 = 2_000;
+/// The same where calls are not to be interrupted: one that does much must not be taken for one that waits.
+pub const LONG_PATIENCE: u64 = 200_000;
 /// Futile rounds of the same reads after which a thread counts as spinning.
 const SPIN_ROUNDS: u32 = 3;
 /// How many times as many steps as asked for an execution may take in the end, if everybody gets a turn in the rest of

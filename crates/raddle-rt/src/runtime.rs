@@ -17,6 +17,7 @@ use crate::image::Image;
 use crate::lockset::Locksets;
 use crate::memory;
 use crate::names::{NameKey, Vars};
+use crate::progress::PATIENCE;
 use crate::shadow::{Shadow, Touch};
 use crate::sites::Sites;
 use crate::standing::{Standing, ThreadSet};
@@ -85,6 +86,8 @@ pub struct Runtime {
     pub decisions: usize,
     /// Events and transfers recorded when the limit of steps was reached, if it was.
     pub limit_at: Option<(usize, usize)>,
+    /// Raw events without a dispatch after which a thread is made to yield.
+    pub patience: u64,
     /// `steps` when the test itself ended.
     pub root_ended_at: Option<u64>,
     /// The test is over and its harness may continue.
@@ -144,8 +147,6 @@ static mut RUNTIME: *mut Runtime = std::ptr::null_mut();
 static mut ME: *mut Fiber = std::ptr::null_mut();
 /// There is nobody to share memory with.
 static mut ALONE: bool = true;
-/// Accesses of a thread to its own stack are looked at, too.
-static mut STACKS_WATCHED: bool = false;
 /// The execution is a calm one.
 static mut CALM: bool = false;
 
@@ -163,13 +164,6 @@ pub fn alone() -> bool {
     unsafe { ALONE }
 }
 
-/// Whether accesses of a thread to its own stack matter.
-#[inline(always)]
-pub fn stacks_watched() -> bool {
-    // SAFETY: one controlled thread.
-    unsafe { STACKS_WATCHED }
-}
-
 /// Whether the execution is a calm one: calls follow each other, and only the results of calls matter. A thread
 /// inside of a call goes on as long as it can, without asking; plain accesses are not looked at, nothing is learned, and
 /// the trace has calls only.
@@ -185,10 +179,10 @@ pub fn set_calm(on: bool) {
     unsafe { CALM = on };
 }
 
-/// Switches the watching of stacks.
-pub fn watch_stacks(on: bool) {
-    // SAFETY: one controlled thread.
-    unsafe { STACKS_WATCHED = on };
+/// Whether an address lies in a stack.
+#[inline(always)]
+pub fn in_stack((low, high): (usize, usize), addr: usize) -> bool {
+    addr.wrapping_sub(low) < high - low
 }
 
 /// The runtime of this process.
@@ -284,6 +278,7 @@ impl Runtime {
             visible: 0,
             decisions: 0,
             limit_at: None,
+            patience: PATIENCE,
             root_ended_at: None,
             harness_goes_on: false,
             overtime: 0,
@@ -332,9 +327,35 @@ impl Runtime {
 
     /// Brings the flags of the fast paths up to date.
     pub fn note_company(&mut self) {
+        let was = alone();
         // SAFETY: one controlled thread.
         unsafe { ALONE = self.mode == Mode::Prelude || self.fibers.len() == 1 };
-        watch_stacks(self.store.stacks_shared || self.store.job.every_access);
+        if was && !alone() {
+            // These threads are older than the execution, and what is known may be younger.
+            (0..self.fibers.len()).for_each(|i| self.shield(i));
+        }
+    }
+
+    /// Tells a thread which part of its stack nobody else looks at.
+    pub fn shield(&mut self, i: usize) {
+        let f = &mut self.fibers[i];
+        let (low, high) = f.stack_range;
+        let shown = if self.store.job.every_access { high - low } else { self.store.reached.depth(f.id) };
+        f.private = (low, high - shown.min(high - low));
+    }
+
+    /// The running thread is about to access memory that is not on the heap; if it is in another thread's stack, that
+    /// much of the stack is worth watching, from the next execution on from the first access.
+    pub fn reach(&mut self, addr: usize) {
+        let (low, high) = self.store.image.range;
+        if (low..high).contains(&addr) || in_stack(me().stack_range, addr) {
+            return;
+        }
+        let Some(i) = self.fibers.iter().position(|f| in_stack(f.private, addr)) else { return };
+        let depth = self.fibers[i].stack_range.1 - addr;
+        self.store.reached.note(self.fibers[i].id, depth);
+        self.store.learned = true;
+        self.shield(i);
     }
 
     /// Once all others have ended, what the running thread does comes after all that they did. A replay is looked at
@@ -827,7 +848,7 @@ pub fn dispatch() {
 #[inline(always)]
 fn me_again(r: &mut Runtime) {
     let f = me();
-    f.renew_patience(r.mode);
+    f.renew_patience(r.mode, r.patience);
     f.urged = 0;
     f.state = State::Unsettled;
     r.standing.note(r.current, &State::Unsettled, f.system);
@@ -907,7 +928,7 @@ fn goes_on(r: &mut Runtime, event: &Event, state: &State) -> bool {
     if r.steps > r.store.job.max_steps {
         crate::failure::out_of_steps();
     }
-    f.renew_patience(r.mode);
+    f.renew_patience(r.mode, r.patience);
     true
 }
 
@@ -1028,7 +1049,7 @@ fn may_stop_after(site: SiteId) {
     let r = rt();
     me().after = true;
     if r.mode != Mode::Replay || r.due() {
-        let e = r.event(site, Op::Yield);
+        let e = r.event(site, Op::Pause);
         step(e, State::Ready);
     }
     me().after = false;

@@ -8,7 +8,7 @@ use crate::names::{Names, Places};
 use crate::real::real;
 use crate::runtime::{self, Host, Inside, Mode, Runtime};
 use crate::sites::Sites;
-use crate::store::{End, Store};
+use crate::store::{End, Reached, Store};
 use crate::threads;
 use libc::{c_char, c_int};
 use raddle_core::protocol::{JOB_VAR, Job, Stats, Stop};
@@ -171,7 +171,7 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             learned: false,
             now_ms: 0,
             progress_ms: 0,
-            stacks_shared: false,
+            reached: Reached::default(),
             quiet_means_passed: false,
             output: Vec::with_capacity(4096),
             most_threads: 0,
@@ -217,7 +217,7 @@ pub fn adopt(store: &mut Store, wishes: Job, findings: bool) -> Result<bool, Str
     store.findings = findings;
     store.stats = Stats::default();
     store.sites.forget_learned();
-    store.stacks_shared = false;
+    store.reached = Reached::default();
     store.most_threads = 0;
     store.gives_up = false;
     Ok(true)

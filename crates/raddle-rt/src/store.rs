@@ -8,7 +8,7 @@ use crate::names::{Names, Places};
 use crate::sites::Sites;
 use raddle_core::protocol::{Failure, Job, Message, Stats, Stop};
 use raddle_core::strategy::Strategy;
-use raddle_core::{Schedule, Trace};
+use raddle_core::{Schedule, ThreadId, Trace};
 
 /// How the execution in a child stands, as far as the child has said.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,8 +65,8 @@ pub struct Store {
     pub now_ms: u64,
     /// The same when progress was last reported.
     pub progress_ms: u64,
-    /// Some thread reached into another thread's stack.
-    pub stacks_shared: bool,
+    /// How much of each thread's stack others have reached into.
+    pub reached: Reached,
     /// What the program printed in the execution in progress.
     pub output: Vec<u8>,
     /// Most threads seen at once, to have as many blocks of thread-local storage ready.
@@ -117,5 +117,33 @@ impl Store {
             let cut = self.output.len() - OUTPUT;
             self.output.drain(..cut);
         }
+    }
+}
+
+/// How deep into each thread's stack another thread has ever reached, in bytes from the top. Threads above a certain
+/// number share an entry.
+#[derive(Clone, Copy, Debug)]
+pub struct Reached([usize; 64]);
+
+impl Default for Reached {
+    fn default() -> Self {
+        Reached([0; 64])
+    }
+}
+
+impl Reached {
+    fn entry(thread: ThreadId) -> usize {
+        (thread.0 as usize).min(63)
+    }
+
+    /// How deep.
+    pub fn depth(&self, thread: ThreadId) -> usize {
+        self.0[Self::entry(thread)]
+    }
+
+    /// At least so deep.
+    pub fn note(&mut self, thread: ThreadId, depth: usize) {
+        let known = &mut self.0[Self::entry(thread)];
+        *known = depth.max(*known);
     }
 }

@@ -24,6 +24,7 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
         calls: Vec::new(),
         stack: None,
         stack_range: (0, 0),
+        private: (0, 0),
         block: None,
         start: None,
         result: 0,
@@ -115,7 +116,7 @@ impl Runtime {
         f.stack = Some(stack);
         f.block = Some(block);
         f.start = Some((start, arg));
-        f.renew_patience(self.mode);
+        f.renew_patience(self.mode, self.patience);
         if let Some(parent) = self.fibers.get_mut(self.current) {
             f.clock.extend_from_slice(&parent.clock);
             parent.clock[self.current] += 1;
@@ -124,6 +125,7 @@ impl Runtime {
         f.clock[id] = 1;
         self.fibers.push(f);
         self.set_state(id, State::Unsettled);
+        self.shield(id);
         self.note_company();
         let alive = self.fibers.iter().filter(|f| f.state != State::Exited).count();
         self.store.most_threads = self.store.most_threads.max(alive);

@@ -1,7 +1,7 @@
 //! A type with every kind of trouble, for the tests of the hunt's worker.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 
 /// The type under test.
 #[derive(Default)]
@@ -10,6 +10,27 @@ pub struct Subject {
     open: AtomicBool,
     left: Mutex<u32>,
     right: Mutex<u32>,
+    first: Monitor,
+    second: Monitor,
+}
+
+/// A lock that those who come late wait for.
+#[derive(Default)]
+struct Monitor {
+    taken: Mutex<bool>,
+    left: Condvar,
+}
+
+impl Monitor {
+    fn enter(&self) {
+        let free = |taken: &mut bool| *taken;
+        *self.left.wait_while(self.taken.lock().unwrap(), free).unwrap() = true;
+    }
+
+    fn leave(&self) {
+        *self.taken.lock().unwrap() = false;
+        self.left.notify_one();
+    }
 }
 
 /// How often `visits` was called in this process.
@@ -40,6 +61,34 @@ impl Subject {
         let right = self.right.lock().unwrap();
         let left = self.left.lock().unwrap();
         *left + *right
+    }
+
+    /// Enters both monitors.
+    pub fn first_second(&self) {
+        self.first.enter();
+        self.second.enter();
+        self.second.leave();
+        self.first.leave();
+    }
+
+    /// Enters both monitors the other way round.
+    pub fn second_first(&self) {
+        self.second.enter();
+        self.first.enter();
+        self.first.leave();
+        self.second.leave();
+    }
+
+    /// Adds one after much work, and loses what others add meanwhile.
+    pub fn add_slowly(&self) -> u32 {
+        let old = self.count.load(SeqCst);
+        let mut work = std::hint::black_box(vec![0u32; 8]);
+        for i in 0..4_000 {
+            work[i % 8] += old;
+        }
+        std::hint::black_box(work);
+        self.count.store(old + 1, SeqCst);
+        old + 1
     }
 
     /// Ends the process if the sum is 1.
@@ -150,6 +199,9 @@ pub fn thunks(thunk: u32, slot: &mut Option<Arc<Subject>>) -> String {
         14 => format!("{:?}", s.open()),
         15 => format!("{:?}", s.idle()),
         16 => format!("{:?}", s.vandalise_at_one()),
+        17 => format!("{:?}", s.first_second()),
+        18 => format!("{:?}", s.second_first()),
+        19 => s.add_slowly().to_string(),
         other => panic!("no thunk {other}"),
     }
 }

@@ -113,13 +113,15 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
         text.push_str(&covered(&patterns, h.statics.as_ref().and_then(|s| s.as_ref().err())));
     }
     let s = &h.stages;
-    let all = h.elapsed.as_secs_f64().max(1e-9);
+    let all = (s.generate + s.execute + s.cover + s.judge + s.prove).as_secs_f64().max(1e-9);
     let share = |d: std::time::Duration| 100.0 * d.as_secs_f64() / all;
     let _ = write!(
         text,
-        "\n     time: {:.0} % making tests, {:.0} % running them, {:.0} % judging ({}), {:.0} % proving",
+        "\n     time: {:.0} % making tests, {:.0} % running them, {:.0} % looking what they covered, {:.0} % judging \
+         ({}), {:.0} % proving",
         share(s.generate),
         share(s.execute),
+        share(s.cover),
         share(s.judge),
         many(h.oracle.serial, "sequential execution"),
         share(s.prove)

@@ -198,10 +198,10 @@ impl Report {
             for (x, y) in accesses.choices(pattern) {
                 let infeasible = facts.map_or(0, |f| accesses.infeasible(f, pattern, x, y));
                 let total = accesses.size(pattern, x, y);
-                for tally in report.tallies(pattern, x, y) {
+                report.note(pattern, x, y, |tally| {
                     tally.total += total;
                     tally.infeasible += infeasible;
-                }
+                });
             }
         }
         let mut counts: BTreeMap<(usize, NameId, NameId), [u128; 2]> = BTreeMap::new();
@@ -219,22 +219,23 @@ impl Report {
             }
         }
         for ((pattern, x, y), [covered, contradicting]) in counts {
-            for tally in report.tallies(&CATALOGUE[pattern], x, y) {
+            report.note(&CATALOGUE[pattern], x, y, |tally| {
                 tally.covered += covered;
                 tally.infeasible -= contradicting;
-            }
+            });
         }
         report.contradictions.sort_unstable();
         report
     }
 
-    /// The tallies in which an instance counts.
-    fn tallies(&mut self, pattern: &Pattern, x: NameId, y: NameId) -> impl Iterator<Item = &mut Tally> {
-        self.per_variable.entry(x).or_default();
-        self.per_variable.entry(y).or_default();
-        let variables =
-            self.per_variable.iter_mut().filter(move |(n, _)| **n == x || **n == y).map(|(_, t)| t);
-        [&mut self.all, &mut self.per_pattern[pattern.id.index()]].into_iter().chain(variables)
+    /// Changes the tallies in which an instance counts.
+    fn note(&mut self, pattern: &Pattern, x: NameId, y: NameId, change: impl Fn(&mut Tally)) {
+        change(&mut self.all);
+        change(&mut self.per_pattern[pattern.id.index()]);
+        change(self.per_variable.entry(x).or_default());
+        if y != x {
+            change(self.per_variable.entry(y).or_default());
+        }
     }
 }
 

@@ -122,6 +122,10 @@ pub trait Strategy: std::fmt::Debug + Send {
     fn every_step(&self) -> bool {
         false
     }
+    /// Whether a thread that has done nothing visible for long should be made to give way late rather than soon.
+    fn is_patient(&self) -> bool {
+        false
+    }
     /// No thread is enabled, but these are still waiting, for ever: their pending events, by ascending thread.
     /// Called before [`end`](Strategy::end), if at all.
     fn stuck(&mut self, _pending: &[Event]) {}

@@ -179,6 +179,10 @@ impl Strategy for Serial {
         true
     }
 
+    fn is_patient(&self) -> bool {
+        true
+    }
+
     fn happened(&mut self, event: &Event) {
         let t = event.thread;
         match event.op {

@@ -29,7 +29,7 @@ use crate::fiber::State;
 use crate::image::{AccessKind, Class};
 use crate::memory;
 use crate::progress;
-use crate::runtime::{self, Mode, rt};
+use crate::runtime::{self, Mode, in_stack, rt};
 use crate::shadow::{Clash, Touch};
 use crate::table::mix;
 use raddle_core::{SiteId, ThreadId};
@@ -159,18 +159,11 @@ pub fn filter(site: SiteId, addr: usize, size: usize, write: bool) -> Verdict {
     if point && memory::owns(addr) {
         return Verdict::Point;
     }
-    if !r.store.stacks_shared && !memory::owns(addr) {
-        let f = runtime::me();
-        if !point && in_own_stack(f.stack_range, addr) {
+    if !memory::owns(addr) {
+        if in_stack(runtime::me().private, addr + size - 1) {
             return Verdict::Private;
         }
-        // Whoever reaches into another thread's stack makes stacks worth watching, from the next execution on
-        // from its first access.
-        if r.fibers.iter().any(|o| o.id != f.id && in_own_stack(o.stack_range, addr)) {
-            r.store.stacks_shared = true;
-            r.store.learned = true;
-            runtime::watch_stacks(true);
-        }
+        r.reach(addr);
     }
     if point || r.store.job.every_access {
         return Verdict::Point;
@@ -234,12 +227,6 @@ fn touch_shadow(addr: usize, size: usize, touch: Touch) {
     if learned {
         r.store.learned = true;
     }
-}
-
-/// Whether an address lies in a stack.
-#[inline]
-pub fn in_own_stack((low, high): (usize, usize), addr: usize) -> bool {
-    addr.wrapping_sub(low) < high - low
 }
 
 /// Stands before a visible read or write until it is the thread's turn.

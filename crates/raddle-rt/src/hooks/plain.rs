@@ -1,10 +1,10 @@
 //! Plain accesses, ranges and the memory functions.
 
-use super::{Verdict, filter, in_own_stack, remember, site, stand};
+use super::{Verdict, filter, remember, site, stand};
 use crate::fiber::Fiber;
 use crate::image::{AccessKind, Class};
 use crate::progress;
-use crate::runtime::{self, Inside, Mode, access, load, rt};
+use crate::runtime::{self, Inside, Mode, access, in_stack, load, rt};
 use raddle_core::{Content, Event, Op};
 use std::arch::naked_asm;
 
@@ -25,7 +25,8 @@ pub fn settle_store() {
 extern "C" fn accessed(addr: usize, kind: usize, pc: usize) {
     let me = runtime::me();
     me.raw += 1;
-    if runtime::alone() || me.raw < me.raw_limit && (runtime::calm() || private(me, addr) || super::quiet(pc))
+    if runtime::alone()
+        || me.raw < me.raw_limit && (runtime::calm() || private(me, addr, kind & 0xff) || super::quiet(pc))
     {
         return;
     }
@@ -39,8 +40,8 @@ fn matters(addr: usize, kind: usize, pc: usize) {
 }
 
 #[inline(always)]
-fn private(me: &Fiber, addr: usize) -> bool {
-    in_own_stack(me.stack_range, addr) && !runtime::stacks_watched()
+fn private(me: &Fiber, addr: usize, size: usize) -> bool {
+    in_stack(me.private, addr + size - 1)
 }
 
 /// A plain access is about to happen; its raw event has begun.
@@ -49,7 +50,7 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
         return;
     }
     let me = runtime::me();
-    if runtime::calm() || private(me, addr) {
+    if runtime::calm() || private(me, addr, size) {
         progress::patience(me.anchor);
         return;
     }

@@ -131,6 +131,8 @@ impl Builder {
             let maker = one_of(&mut self.rng, &makers);
             let mut longer = prefix.clone();
             if longer.call(&mut self.rng, &self.shop, &setup_rules(), maker) && self.works(exec, &longer)? {
+                // The test is about both, so the prefix may use up neither.
+                longer.scope.add_primary(prefix.scope.len(), &types);
                 *prefix = longer;
                 break;
             }
@@ -222,7 +224,7 @@ impl Builder {
             .filter(|(_, s)| s.primary && self.shop.harness.type_info(s.ty).subject)
             .map(|(i, s)| (i, s.ty))
             .collect();
-        let alone = subjects.len() == 1;
+        let alone = subjects.iter().all(|(_, ty)| *ty == subjects[0].1);
         for (slot, ty) in subjects {
             if prefix.scope.may(slot, Pass::Move) {
                 self.hand_out(&mut draft, slot, ty, wants, alone);

@@ -26,7 +26,7 @@ pub struct Slot {
     pub ty: TypeId,
     /// What the thread may do with it.
     pub access: Access,
-    /// Made by the first constructor of the test: what the test is about.
+    /// What the test is about: made by its first constructor, or by a second one beside it.
     pub primary: bool,
     /// The slots that it borrows from, and whether by `&mut`.
     borrows: Vec<(u32, bool)>,
@@ -54,6 +54,13 @@ impl Scope {
     /// All slots with their numbers.
     pub fn slots(&self) -> impl Iterator<Item = (u32, &Slot)> {
         self.slots.iter().enumerate().map(|(i, s)| (i as u32, s))
+    }
+
+    /// The slots of these types from a number on are what the test is about, too.
+    pub fn add_primary(&mut self, from: usize, types: &[TypeId]) {
+        for slot in self.slots[from..].iter_mut().filter(|s| types.contains(&s.ty)) {
+            slot.primary = true;
+        }
     }
 
     /// Whether a slot is one of the setup.

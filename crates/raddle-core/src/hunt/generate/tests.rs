@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::hunt::testing::{Simulator, objects};
-use crate::hunt::{Role, Run, ThunkId, wire};
+use crate::hunt::{Pass, Role, Run, ThunkId, wire};
 use crate::pattern::{FullMatcher, Instance, patterns_of};
 use std::collections::BTreeSet;
 
@@ -291,8 +291,7 @@ fn maptest_tries_the_methods_first_that_a_static_analysis_finds_promising() {
 fn a_second_object_is_shared_where_methods_take_two() {
     let mut ty = objects::counter();
     let subject = ty.harness.types.iter().position(|t| t.subject).unwrap() as u32;
-    let other =
-        crate::hunt::Domain::Slot { ty: crate::hunt::TypeId(subject), pass: crate::hunt::Pass::Shared };
+    let other = objects::slot(subject, Pass::Shared);
     let method = ty.harness.thunks.iter().position(|t| t.role == Role::Method).unwrap();
     let setups = |ty: &objects::Type| {
         let mut builder = Builder::new(&ty.harness, 1);
@@ -303,4 +302,25 @@ fn a_second_object_is_shared_where_methods_take_two() {
     assert_eq!(setups(&ty), 0);
     ty.harness.thunks[method].params.push(other);
     assert!((10..30).contains(&setups(&ty)), "{} of 40", setups(&ty));
+}
+
+#[test]
+fn no_prefix_drops_one_of_two_objects() {
+    let mut ty = objects::counter().thunk(
+        "drop::<Counter>",
+        Role::Drop,
+        vec![objects::slot(0, Pass::Move)],
+        &[],
+        objects::nothing,
+    );
+    let method = ty.id("Counter::get");
+    ty.harness.thunks[method.0 as usize].params.push(objects::slot(0, Pass::Shared));
+    let mut builder = Builder::new(&ty.harness, 1);
+    builder.two_objects = true;
+    let mut sim = Simulator::new(ty);
+    for _ in 0..40 {
+        let prefix = builder.prefix(&mut sim, 5).unwrap().unwrap();
+        let left = (0..2).filter(|slot| prefix.scope.may(*slot, Pass::Move)).count();
+        assert_eq!(left, 2, "{prefix:?}");
+    }
 }

@@ -59,7 +59,7 @@ impl Type {
         Type { harness, bodies: Vec::new() }
     }
 
-    fn thunk(mut self, name: &str, role: Role, params: Vec<Domain>, slots: &[u32], body: Body) -> Self {
+    pub fn thunk(mut self, name: &str, role: Role, params: Vec<Domain>, slots: &[u32], body: Body) -> Self {
         let args: Vec<String> = (1..params.len()).map(|i| format!("{{{i}}}")).collect();
         let short = name.rsplit("::").next().unwrap();
         let source = match role {
@@ -93,7 +93,7 @@ fn this() -> Domain {
     slot(0, Pass::Shared)
 }
 
-fn slot(ty: u32, pass: Pass) -> Domain {
+pub fn slot(ty: u32, pass: Pass) -> Domain {
     Domain::Slot { ty: TypeId(ty), pass }
 }
 
@@ -106,7 +106,7 @@ fn arg(f: &Frame) -> i128 {
     i
 }
 
-fn nothing(_: &mut Object, _: &mut Frame) -> Poll {
+pub fn nothing(_: &mut Object, _: &mut Frame) -> Poll {
     Poll::Done("()".to_owned())
 }
 
