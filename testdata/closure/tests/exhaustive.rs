@@ -46,3 +46,27 @@ fn two_threads_with_five_steps_each_have_252_orders() {
     assert_eq!(visits.len(), 252);
     assert!(ratio <= 1.2, "{} executions for 252 orders", report.stats.executions);
 }
+
+#[inline(never)]
+fn touch(count: &AtomicUsize) -> usize {
+    count.fetch_add(1, Ordering::SeqCst)
+}
+
+#[test]
+fn what_a_thread_does_on_its_own_stack_is_no_choice_even_where_others_stacks_are_shared() {
+    let config = raddle::Config::new().strategy("dfs").schedules(100_000);
+    let report = raddle::explore(config, || {
+        let shared = AtomicUsize::new(0);
+        let steps = || {
+            let own = AtomicUsize::new(0);
+            (0..2).map(|_| touch(&shared) + touch(&own) + touch(&own)).sum::<usize>()
+        };
+        thread::scope(|s| {
+            let (a, b) = (s.spawn(steps), s.spawn(steps));
+            (a.join().unwrap(), b.join().unwrap())
+        });
+    });
+    assert_eq!(report.stop, raddle::Stop::Exhausted);
+    // Six orders of two steps each; the first executions learn which those are.
+    assert!(report.stats.executions <= 12, "{} executions", report.stats.executions);
+}
