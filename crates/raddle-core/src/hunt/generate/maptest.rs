@@ -6,6 +6,7 @@ use super::covcon::CovCon;
 use super::known::Known;
 use super::pairs::PairCoverage;
 use super::patterns::{PatternCoverage, Point};
+use super::rehearse::{self, Rehearsals};
 use super::values::one_of;
 use super::{Generator, Options, Plan};
 use crate::coverage::method_pairs::{MethodPair, score};
@@ -16,8 +17,11 @@ use crate::pattern::{CATALOGUE, Instance, PATTERNS, Pattern, PatternId, Which, W
 use crate::{NameId, SiteId};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
 
+/// One test in so many is CovCon's.
+const CYCLE: u64 = 8;
 /// Draws of an instance before it is said that none is open.
 const DRAWS: usize = 60;
 /// After so many runs in vain an instance is taken for impossible, as long as others are left.
@@ -48,7 +52,7 @@ const PRIOR: [u64; PATTERNS] = [6, 6, 10, 8, 5, 5, 8, 4, 1, 1, 1, 1, 1, 1, 1, 1,
 /// nobody knows. Where one method makes all steps of a thread, it is usually called once. An instance that was run for in
 /// vain a few times is left alone as long as there are others. Patterns that broke something weigh more from then on.
 /// Prefixes that led to something new are used again. Some schedules of every test follow no instance.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct MapTest {
     covcon: CovCon,
     builder: Builder,
@@ -59,14 +63,18 @@ pub struct MapTest {
     guided: usize,
     /// Methods at random instead of CovCon's ranking: the paper's ablation.
     at_random: bool,
-    patterns: PatternCoverage,
+    /// Shared with copies that rehearse, which only read it.
+    patterns: Rc<PatternCoverage>,
     weights: [u64; PATTERNS],
-    in_vain: BTreeMap<Instance, u32>,
+    in_vain: Rc<BTreeMap<Instance, u32>>,
     kept: Vec<Sequence>,
     /// Pairs of methods that can disturb each other: how promising they are, and how often they were tried.
     promising: Vec<(ThunkId, ThunkId, u64, u64)>,
     /// What a static analysis says about the methods.
-    known: Known,
+    known: Rc<Known>,
+    /// Tests that were rehearsed.
+    ready: VecDeque<Plan>,
+    rehearsals: Rehearsals,
     /// The prefix and the targets of plans that have not come back.
     pending: Vec<(String, Sequence)>,
     made: u64,
@@ -88,12 +96,14 @@ impl MapTest {
             unguided: (unguided, schedules),
             guided,
             at_random,
-            patterns: PatternCoverage::default(),
+            patterns: Rc::default(),
             weights: PRIOR,
-            in_vain: BTreeMap::new(),
+            in_vain: Rc::default(),
             kept: Vec::new(),
             promising: Vec::new(),
-            known: Known::default(),
+            known: Rc::default(),
+            ready: VecDeque::new(),
+            rehearsals: Rehearsals::default(),
             pending: Vec::new(),
             made: 0,
         }
@@ -110,6 +120,11 @@ impl MapTest {
             }
         }
         tried.values().all(|t| *t)
+    }
+
+    /// Whether it knows enough to make tests of its own.
+    fn chases(&self) -> bool {
+        !self.promising.is_empty() || self.learned()
     }
 
     fn is_open(&self, instance: &Instance) -> bool {
@@ -235,7 +250,7 @@ impl MapTest {
         let calls = [self.suffix(exec, &mut draft, &wants[0])?, self.suffix(exec, &mut draft, &wants[1])?];
         if calls.iter().any(Vec::is_empty) {
             if let Some(target) = target {
-                *self.in_vain.entry(target).or_default() += 1;
+                *Rc::make_mut(&mut self.in_vain).entry(target).or_default() += 1;
             }
             return Ok(None);
         }
@@ -291,8 +306,11 @@ impl MapTest {
 
 impl Generator for MapTest {
     fn next(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
+        if let Some(plan) = self.ready.pop_front() {
+            return Ok(Some(plan));
+        }
         self.made += 1;
-        if !self.made.is_multiple_of(8) && (!self.promising.is_empty() || self.learned()) {
+        if !self.made.is_multiple_of(CYCLE) && self.chases() {
             for _ in 0..DRAWS {
                 let pair = !self.promising.is_empty() && self.builder.rng.random_bool(PAIRS);
                 let plan = if pair { self.plan_pair(exec)? } else { self.plan(exec)? };
@@ -304,14 +322,30 @@ impl Generator for MapTest {
         self.covcon.next(exec)
     }
 
+    fn prepare(&mut self, tests: usize, exec: &mut dyn Executor) -> Result<(), ExecutorError> {
+        // CovCon's tests ask for themselves.
+        let own = (CYCLE - 1 - self.made % CYCLE) as usize;
+        if !self.ready.is_empty() || own == 0 || !self.chases() {
+            return Ok(());
+        }
+        let tests = self.rehearsals.ahead(tests.min(own));
+        let mut copy = self.clone();
+        let (plans, groups) = rehearse::plans(&mut copy, tests, |copy| &mut copy.builder.tries);
+        if self.rehearsals.perform(exec, self.builder.seed(), &groups, &mut self.builder.tries)? {
+            let rehearsals = self.rehearsals;
+            *self = Self { ready: plans.into(), rehearsals, ..copy };
+        }
+        Ok(())
+    }
+
     fn feedback(&mut self, plan: &Plan, replies: &[RunReply]) {
-        let new = self.patterns.tested(replies);
+        let new = Rc::make_mut(&mut self.patterns).tested(replies);
         for ((strategy, _), reply) in plan.runs.iter().zip(replies) {
             let Some(Ok(target)) = strategy.strip_prefix("pattern:").map(str::parse::<Instance>) else {
                 continue;
             };
             if !self.patterns.is_covered(&target) {
-                *self.in_vain.entry(target).or_default() += 1;
+                *Rc::make_mut(&mut self.in_vain).entry(target).or_default() += 1;
             }
             if Self::looks_broken(reply) {
                 self.weights[target.pattern().index()] += 1;
@@ -353,7 +387,7 @@ impl Generator for MapTest {
                 }
             }
         }
-        self.known = known.clone();
+        self.known = Rc::new(known.clone());
     }
 }
 

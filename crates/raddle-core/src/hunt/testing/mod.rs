@@ -28,6 +28,8 @@ pub struct Simulator {
     pub executed: u64,
     /// Runs in all.
     pub runs: u64,
+    /// Requests in all.
+    pub requests: u64,
     follower: Follower,
 }
 
@@ -59,7 +61,7 @@ struct World {
 
 impl Simulator {
     pub fn new(ty: Type) -> Self {
-        Simulator { ty, age: 0, executed: 0, runs: 0, follower: Follower::default() }
+        Simulator { ty, age: 0, executed: 0, runs: 0, requests: 0, follower: Follower::default() }
     }
 
     fn one(&mut self, run: &Run) -> RunReply {
@@ -353,6 +355,7 @@ fn failed(kind: Kind, schedule: &Schedule) -> Failure {
 
 impl Executor for Simulator {
     fn run(&mut self, runs: Vec<Run>) -> Result<Vec<RunReply>, ExecutorError> {
+        self.requests += 1;
         Ok(runs.iter().map(|r| self.one(r)).collect())
     }
 }
