@@ -133,6 +133,15 @@ fn what_a_sequential_order_explains_is_not_sent() {
 }
 
 #[test]
+fn executions_in_processes_of_their_own_are_explained_by_orders_in_processes_of_their_own() {
+    let mut worker = Worker::start();
+    let visits = Run { explain: true, fresh: Fresh::Each, ..run(&[&[VISITS], &[VISITS]], "random", 20) };
+    let reply = worker.one(visits);
+    assert_eq!((reply.executions, reply.distinct.len()), (20, 0), "{:?}", reply.distinct);
+    assert!(reply.explained > 0 && (1..=2).contains(&reply.serial), "{} {}", reply.explained, reply.serial);
+}
+
+#[test]
 fn a_sequential_order_that_ends_the_process_explains_nothing_and_the_run_goes_on() {
     let mut worker = Worker::start();
     let reply = worker.one(Run { explain: true, ..with_add(EXIT) });

@@ -52,9 +52,13 @@ pub fn caveat(docs: &str, alone: bool) -> Option<String> {
     Some(shortened(&found))
 }
 
-/// The sentence of a documentation by which a function makes several steps: it gives something back meanwhile.
+/// The sentence of a documentation by which a function makes several steps: it gives something back meanwhile, or it waits for
+/// a notification for some time, in which it can be notified even if that time is nothing.
 pub fn in_parts(docs: &str) -> Option<String> {
-    let found = sentences(docs).into_iter().find(|s| s.to_lowercase().contains("temporarily"))?;
+    let found = sentences(docs).into_iter().find(|sentence| {
+        let lower = sentence.to_lowercase();
+        lower.contains("temporarily") || (lower.contains("blocked") && lower.contains("roughly"))
+    })?;
     Some(shortened(&found))
 }
 
@@ -161,5 +165,13 @@ mod tests {
         let docs = "Returns None if the shard is currently locked.";
         assert!(gives_up("try_entry", docs).is_some() && gives_up("entry", docs).is_none());
         assert_eq!(gives_up("try_push", "Returns the value if the queue is full."), None);
+    }
+
+    #[test]
+    fn a_wait_for_some_time_and_what_is_given_back_meanwhile_are_several_steps() {
+        let wait = "Waits for a notification. The thread will be blocked roughly until `timeout` is reached.";
+        assert!(in_parts(wait).is_some());
+        assert!(in_parts("Temporarily unlocks the lock to execute the given function.").is_some());
+        assert_eq!(in_parts("Takes roughly constant time. Blocks until there is room."), None);
     }
 }
