@@ -60,6 +60,7 @@ fn the_code_under_test_may_end_its_process_in_any_way_and_the_run_goes_on() {
         (OVERFLOW, Kind::Crash, "stack overflow"),
         (ALLOCATE, Kind::Crash, "runaway memory"),
         (ABORT, Kind::Crash, "aborted"),
+        (STALE, Kind::Crash, "wild pointer"),
     ] {
         let reply = worker.one(with_add(thunk));
         assert_eq!(reply.executions, 40);

@@ -17,7 +17,7 @@ const CHUNK: usize = 64 << 10;
 const SMALL: usize = 16 << 10;
 const CLASSES: usize = 40;
 /// What freed memory is filled with: whoever uses it as a pointer or a number nevertheless will notice.
-const POISON: u8 = 0xdd;
+pub const POISON: u8 = 0xdd;
 /// Bytes of a freed block that are filled.
 const POISONED: usize = 512;
 

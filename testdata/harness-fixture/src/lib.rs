@@ -112,6 +112,21 @@ impl Subject {
     /// Touches nothing.
     pub fn idle(&self) {}
 
+    /// If the sum is 1, follows a pointer that it finds in memory that it has freed.
+    pub fn stale_at_one(&self) -> u64 {
+        if self.get() != 1 {
+            return 0;
+        }
+        let cell = Box::into_raw(Box::new([7u64; 4]));
+        let pointer = Box::into_raw(Box::new([cell; 4]));
+        // SAFETY: none, that is what it is for.
+        unsafe {
+            drop(Box::from_raw(pointer));
+            let found = std::hint::black_box(pointer).cast::<*mut u64>().read_volatile();
+            found.read_volatile()
+        }
+    }
+
     /// If the sum is 1, tries what a program under test must not do, but for the third; says what it could.
     pub fn vandalise_at_one(&self) -> Vec<bool> {
         if self.get() != 1 {
@@ -150,6 +165,7 @@ pub fn thunks(thunk: u32, slot: &mut Option<Arc<Subject>>) -> String {
         14 => format!("{:?}", s.open()),
         15 => format!("{:?}", s.idle()),
         16 => format!("{:?}", s.vandalise_at_one()),
+        17 => s.stale_at_one().to_string(),
         other => panic!("no thunk {other}"),
     }
 }

@@ -131,7 +131,10 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
             "\n     it keeps something from test to test, so every execution had a process of its own",
         );
         if let Some(Unconfirmed { message, instead, .. }) = &h.isolated_because {
-            let _ = write!(text, "\n     (seen among others, and not in a fresh process: {message}; there: {instead})");
+            let _ = write!(
+                text,
+                "\n     (seen among others, and not in a fresh process: {message}; there: {instead})"
+            );
         }
     }
     if h.lost.0 > 0 {

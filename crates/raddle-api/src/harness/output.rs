@@ -140,7 +140,9 @@ fn put(world: &mut World<'_>, ty: &Ty, expr: &str, part: Part, slots: &mut Vec<u
     // Printing a container may take its locks, and the same thread may hold one of them.
     let iterator = item(world, ty, "Iterator", "Item").is_some();
     let print = match part {
-        Part::Continuation if !iterator && !is_view(world, ty) => format!("raddle_harness::show!(o, &{expr});"),
+        Part::Continuation if !iterator && !is_view(world, ty) => {
+            format!("raddle_harness::show!(o, &{expr});")
+        }
         _ => format!("o.text({:?});", short(ty)),
     };
     format!("{print} o.put({index}, super::TY{number}, {value}, {borrows});")

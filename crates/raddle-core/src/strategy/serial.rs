@@ -144,7 +144,9 @@ impl Strategy for Serial {
         if self.inside.contains(&last) || self.outside == Some(last) {
             match pending {
                 Some((i, op)) if goes_on(op) => return Choice::Run(i),
-                Some((i, Op::Yield)) if self.inside.contains(&last) && self.staying.get(&last) != Some(&0) => {
+                Some((i, Op::Yield))
+                    if self.inside.contains(&last) && self.staying.get(&last) != Some(&0) =>
+                {
                     if let Some(left) = self.staying.get_mut(&last) {
                         *left -= 1;
                         return Choice::Run(i);
@@ -363,8 +365,7 @@ mod tests {
     fn a_call_that_gives_way_for_a_while_is_also_run_alone() {
         let patient = call(&[&[Do::Yield; 7][..], &[Do::Write(0)]].concat());
         let program = Program::new(&[&[], &patient, &call(&[Do::Write(0)])]);
-        let orders: Vec<_> =
-            program.run_all(&mut Serial::new(), 100).into_iter().map(|r| r.order).collect();
+        let orders: Vec<_> = program.run_all(&mut Serial::new(), 100).into_iter().map(|r| r.order).collect();
         let alone = [&[1; 9][..], &[2; 2]].concat();
         assert!(orders.contains(&alone), "{orders:?}");
         assert!(orders.iter().any(|o| o.starts_with(&[1, 2, 2, 1])), "{orders:?}");

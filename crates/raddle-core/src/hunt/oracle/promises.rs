@@ -7,8 +7,8 @@
 //!   that is polled once is pending. A refusal beside another call needs no reason, but it must have done nothing: the
 //!   others are judged as if it had not been made. Answers that speak of the state of the object (`Empty`, `Full`, the
 //!   `None` of a queue's `pop`) are no refusals.
-//! - A call may consist of *several steps*: collecting a lazy iterator, or clearing shard after shard; a future that is polled,
-//!   found pending and dropped, for it may have been served in between; dropping several things at the end of a thread. While
+//! - A call may consist of *several steps*: collecting a lazy iterator, or clearing shard after shard; making a future,
+//!   polling it once and dropping it, for it may be served in between; dropping several things at the end of a thread. While
 //!   others run beside it, only panics, deadlocks and the like count.
 
 use super::compare::{Calls, thunk_of};
@@ -38,23 +38,28 @@ fn overlapped(calls: &Calls, key: &Key) -> bool {
 /// Whether a call consists of several steps.
 fn is_compound(thunk: &Thunk, step: &Step, result: &CallResult) -> bool {
     let choices = thunk.params.iter().zip(&step.args).filter_map(|(d, v)| match (d, v) {
-        (Domain::Choice(of), Value::Choice(i)) if of.iter().any(|c| c.starts_with(".collect")) => {
-            of.get(*i as usize)
-        }
+        (Domain::Choice(of), Value::Choice(i)) => Some((of, of.get(*i as usize)?.as_str())),
         _ => None,
     });
-    let held = choices.into_iter().any(|chosen| chosen.is_empty());
-    let says = |what: &str| matches!(result, CallResult::Value(text) if text == what);
-    let withdrawn = says(PENDING) && thunk.refuses.iter().any(|r| r == PENDING);
-    (thunk.compound && !held) || (thunk.weak && says("()")) || withdrawn
+    let held =
+        |of: &[String], chosen: &str| chosen.is_empty() && of.iter().any(|c| c.starts_with(".collect"));
+    let (mut is_held, mut polled) = (false, false);
+    for (of, chosen) in choices {
+        is_held |= held(of, chosen);
+        polled |= chosen == POLL_ONCE;
+    }
+    let nothing = matches!(result, CallResult::Value(text) if text == "()");
+    (thunk.compound && !is_held) || (thunk.weak && nothing) || polled
 }
 
-/// What a future says that is polled once and not ready.
-const PENDING: &str = "Pending";
+/// What is done with a future that a call makes, besides waiting for it.
+const POLL_ONCE: &str = "poll_once";
 
 /// Whether a suffix may have more than one thing to drop at its end.
 fn drops_several(harness: &Harness, test: &Test, thread: u32) -> bool {
-    let Some(suffix) = (thread as usize).checked_sub(1).and_then(|i| test.suffixes.get(i)) else { return false };
+    let Some(suffix) = (thread as usize).checked_sub(1).and_then(|i| test.suffixes.get(i)) else {
+        return false;
+    };
     let given = test.give.iter().filter(|(_, to)| *to + 1 == thread).count();
     let made: usize = suffix.iter().map(|s| harness.thunk(s.thunk).output.slots.len()).sum();
     let moves = |step: &Step| {
@@ -144,14 +149,16 @@ mod tests {
     }
 
     #[test]
-    fn a_future_that_was_dropped_while_it_was_pending_made_two_steps() {
-        let (mut harness, test, calls) = beside_first("Pending");
-        assert!(!is_diffuse(&harness, &test, &calls), "a value that happens to be called so");
+    fn a_future_that_is_made_polled_once_and_dropped_makes_several_steps() {
+        let (mut harness, mut test, calls) = beside_first("Pending");
+        assert!(!is_diffuse(&harness, &test, &calls));
         let first = test.suffixes[1][0].thunk;
-        harness.thunks[first.0 as usize].refuses = vec!["Pending".to_owned()];
-        assert!(is_diffuse(&harness, &test, &calls));
-        let ready = beside_first("Some(1)").2;
-        assert!(!is_diffuse(&harness, &test, &ready));
+        let ways = Domain::Choice(vec!["block_on".to_owned(), "poll_once".to_owned()]);
+        harness.thunks[first.0 as usize].params = vec![ways];
+        for (way, several) in [(0, false), (1, true)] {
+            test.suffixes[1][0].args = vec![Value::Choice(way)];
+            assert_eq!(is_diffuse(&harness, &test, &calls), several);
+        }
     }
 
     #[test]
