@@ -1,6 +1,8 @@
 //! An interleaving as people read it: one column per thread, time downwards.
 //!
-//! A thread's consecutive steps at one line of source stand under one heading, which is the line itself.
+//! A thread's consecutive steps at one line of source stand under one heading, which is the line itself. Only threads that
+//! do something in the part that is shown have a column; where these are too many for columns, their steps stand below each
+//! other, under the names of the threads.
 
 use crate::sources::Sources;
 use raddle_core::protocol::Failure;
@@ -10,6 +12,8 @@ use std::fmt::Write;
 
 /// A column narrower than this says nothing.
 const NARROWEST: usize = 30;
+/// More columns than this cannot be read.
+const MOST_COLUMNS: usize = 8;
 /// Steps shown at the beginning and at the end of a long trace.
 const HEAD: usize = 20;
 const TAIL: usize = 60;
@@ -21,7 +25,7 @@ const REPETITIONS: usize = 3;
 /// How wide, and how much.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// Characters per line; exceeded if there are many threads.
+    /// Characters per line; exceeded if columns would become too narrow.
     pub width: usize,
     /// Every step, however many.
     pub full: bool,
@@ -41,15 +45,24 @@ pub fn render_labelled(failure: &Failure, sources: &mut Sources, layout: Layout,
     if events.is_empty() {
         return String::new();
     }
-    let mut threads: Vec<ThreadId> = events.iter().map(|e| e.thread).collect();
+    let items = if layout.full { (0..events.len()).map(Item::Step).collect() } else { fold(events) };
+    let cut = if layout.full || items.len() <= HEAD + TAIL { None } else { Some(HEAD..items.len() - TAIL) };
+    let shown = items.iter().enumerate().filter(|(at, _)| !cut.as_ref().is_some_and(|c| c.contains(at)));
+    let mut threads: Vec<ThreadId> = shown
+        .filter_map(|(_, item)| match item {
+            Item::Step(i) => Some(events[*i].thread),
+            Item::Again { .. } => None,
+        })
+        .collect();
     threads.sort();
     threads.dedup();
     let digits = events.len().to_string().len();
-    let width = (layout.width.saturating_sub(digits + 1) / threads.len()).saturating_sub(3).max(NARROWEST);
+    let columns = if threads.len() > MOST_COLUMNS { 1 } else { threads.len() };
+    let width = (layout.width.saturating_sub(digits + 1) / columns).saturating_sub(3).max(NARROWEST);
     let mut page = Page { failure, sources, labels, threads, width, digits, text: String::new() };
-    page.header();
-    let items = if layout.full { (0..events.len()).map(Item::Step).collect() } else { fold(events) };
-    let cut = if layout.full || items.len() <= HEAD + TAIL { None } else { Some(HEAD..items.len() - TAIL) };
+    if !page.listed() {
+        page.header();
+    }
     let mut last: Option<Event> = None;
     for (at, item) in items.iter().enumerate() {
         if let Some(cut) = &cut
@@ -69,6 +82,9 @@ pub fn render_labelled(failure: &Failure, sources: &mut Sources, layout: Layout,
                 continue;
             }
         };
+        if page.listed() && last.is_none_or(|last| last.thread != event.thread) {
+            page.turn(event.thread);
+        }
         if labels.contains_key(&i) {
             page.apart(event.thread, last.map(|last| last.thread));
         } else if !last.is_some_and(|last| last.thread == event.thread && page.same_line(&last, event)) {
@@ -139,6 +155,18 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
+    /// Too many threads for columns.
+    fn listed(&self) -> bool {
+        self.threads.len() > MOST_COLUMNS
+    }
+
+    /// The name of the thread that goes on, where there are no columns to tell.
+    fn turn(&mut self, thread: ThreadId) {
+        self.text.push('\n');
+        let name = thread_name(self.failure, thread);
+        self.raw(&" ".repeat(self.digits), &name);
+    }
+
     fn header(&mut self) {
         let names: Vec<String> = self.threads.iter().map(|t| thread_name(self.failure, *t)).collect();
         let cells: Vec<String> = names.iter().map(|n| fit(n, self.width)).collect();
@@ -156,7 +184,7 @@ impl Page<'_> {
 
     /// An empty line where another thread goes on.
     fn apart(&mut self, thread: ThreadId, before: Option<ThreadId>) {
-        if before.is_some_and(|t| t != thread) {
+        if !self.listed() && before.is_some_and(|t| t != thread) {
             self.cell("", thread, "");
         }
     }
@@ -204,6 +232,10 @@ impl Page<'_> {
     }
 
     fn cell(&mut self, number: &str, thread: ThreadId, text: &str) {
+        if self.listed() {
+            let row = format!("  {}", fit(text, self.width));
+            return self.raw(&format!("{number:>digits$}", digits = self.digits), &row);
+        }
         let cells: Vec<String> =
             self.threads.iter().map(|t| fit(if *t == thread { text } else { "" }, self.width)).collect();
         self.raw(&format!("{number:>digits$}", digits = self.digits), &cells.join(" | "));
@@ -353,5 +385,52 @@ mod tests {
     #[test]
     fn large_values_are_hexadecimal() {
         assert_eq!((value(4_294_967_295), value(4_294_967_296)), ("4294967295".into(), "0x100000000".into()));
+    }
+
+    /// A failure in which each of the threads writes in turn, so many times.
+    fn turns(threads: u32, times: usize) -> Failure {
+        let events = (0..times).flat_map(|_| (0..threads).map(|t| Event::write(t, 0, 0))).collect();
+        let trace = raddle_core::Trace { events, vars: vec![raddle_core::trace::NameId(0)] };
+        let sites = vec![Site { function: "run".into(), file: "a.rs".into(), line: 3, column: 1 }];
+        let symbols = raddle_core::trace::Symbols { sites, names: vec!["count".into()] };
+        Failure {
+            kind: raddle_core::Kind::Panic,
+            message: String::new(),
+            thread: None,
+            at: None,
+            backtrace: vec![],
+            threads: vec![],
+            execution: 0,
+            check: 0,
+            schedule: raddle_core::Schedule::default(),
+            trace,
+            symbols,
+            output: String::new(),
+        }
+    }
+
+    fn shown(failure: &Failure, full: bool) -> String {
+        render(failure, &mut Sources::new(&[]), Layout { width: 100, full })
+    }
+
+    #[test]
+    fn a_thousand_threads_stand_below_each_other_and_no_line_is_long() {
+        let text = shown(&turns(1000, 1), true);
+        let longest = text.lines().map(str::len).max().unwrap();
+        assert!(longest <= 100, "{longest}");
+        assert!(text.contains("\n\n     thread 999\n       a.rs:3 run\n 999       write count"), "{text}");
+        assert!(!text.contains(" | "));
+    }
+
+    #[test]
+    fn threads_that_do_nothing_in_what_is_shown_have_no_column() {
+        // Threads 2 to 11 come only in the middle, which is cut out.
+        let mut failure = turns(2, 100);
+        let middle = (2..12).map(|t| Event::write(t, 0, 0));
+        failure.trace.events.splice(50..50, middle);
+        let text = shown(&failure, false);
+        assert!(text.lines().next().unwrap().contains("thread 1"), "{text}");
+        assert!(!text.contains("thread 2"), "{text}");
+        assert!(shown(&failure, true).contains("thread 11"));
     }
 }

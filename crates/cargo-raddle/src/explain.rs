@@ -9,6 +9,10 @@ use std::fmt::Write;
 
 /// Frames of a stack shown.
 const FRAMES: usize = 8;
+/// Threads described.
+const THREADS: usize = 16;
+/// Threads named that could end a wait.
+const NAMED: usize = 4;
 /// Lines of a program's output shown.
 const OUTPUT_LINES: usize = 20;
 
@@ -29,8 +33,13 @@ pub fn what(failure: &Failure, sources: &Sources) -> String {
         stack(&mut text, &failure.backtrace, sources);
     }
     if matches!(failure.kind, Kind::Deadlock | Kind::Livelock | Kind::Timeout) {
-        for thread in &failure.threads {
+        let alive = || failure.threads.iter().filter(|t| t.state != ThreadState::Ended);
+        for thread in alive().take(THREADS) {
             describe_thread(&mut text, failure, thread, sources);
+        }
+        let more = alive().count().saturating_sub(THREADS);
+        if more > 0 {
+            let _ = writeln!(text, "  ... {more} more threads");
         }
     }
     text
@@ -92,7 +101,11 @@ fn describe_thread(text: &mut String, failure: &Failure, thread: &ThreadInfo, so
         ThreadState::Panicked => format!("panicked{place}"),
         ThreadState::Blocked { on, by } if by.is_empty() => format!("waits for {on}{place}"),
         ThreadState::Blocked { on, by } => {
-            let by: Vec<String> = by.iter().map(|t| format!("thread {}", t.0)).collect();
+            let more = by.len().saturating_sub(NAMED);
+            let mut by: Vec<String> = by.iter().take(NAMED).map(|t| format!("thread {}", t.0)).collect();
+            if more > 0 {
+                by.push(format!("{more} others"));
+            }
             format!("waits for {on}{place}, which {} could end", by.join(" or "))
         }
     };

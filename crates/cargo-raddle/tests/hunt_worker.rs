@@ -60,6 +60,7 @@ fn the_code_under_test_may_end_its_process_in_any_way_and_the_run_goes_on() {
         (OVERFLOW, Kind::Crash, "stack overflow"),
         (ALLOCATE, Kind::Crash, "runaway memory"),
         (ABORT, Kind::Crash, "aborted"),
+        (STALE, Kind::Crash, "wild pointer"),
     ] {
         let reply = worker.one(with_add(thunk));
         assert_eq!(reply.executions, 40);
@@ -130,6 +131,15 @@ fn what_a_sequential_order_explains_is_not_sent() {
     let again =
         worker.one(Run { replay: Some(lost.schedule.clone()), ..run(&[&[ADD], &[ADD]], "random", 1) });
     assert_eq!(again.distinct[0].calls[..3], lost.calls[..3], "{:?}", again.diverged);
+}
+
+#[test]
+fn executions_in_processes_of_their_own_are_explained_by_orders_in_processes_of_their_own() {
+    let mut worker = Worker::start();
+    let visits = Run { explain: true, fresh: Fresh::Each, ..run(&[&[VISITS], &[VISITS]], "random", 20) };
+    let reply = worker.one(visits);
+    assert_eq!((reply.executions, reply.distinct.len()), (20, 0), "{:?}", reply.distinct);
+    assert!(reply.explained > 0 && (1..=2).contains(&reply.serial), "{} {}", reply.explained, reply.serial);
 }
 
 #[test]

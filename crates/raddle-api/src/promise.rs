@@ -28,6 +28,8 @@ const WHOLE: [&str; 5] =
     ["not guarantee", "no guarantee", "[consistency]", "not atomic", "concurrent modification"];
 /// Phrases of documentation that say when a `try_` gives up.
 const GIVES_UP: [&str; 7] = ["lock", "block", "contend", "contention", "busy", "at this time", "spurious"];
+/// Phrases of documentation that say that something is given back meanwhile.
+const IN_PARTS: [&str; 4] = ["temporarily", "re-acquire", "reacquire", "spurious wakeup"];
 /// Names of answers that say that something was in the way.
 const IN_THE_WAY: [&str; 9] = [
     "Locked",
@@ -52,9 +54,13 @@ pub fn caveat(docs: &str, alone: bool) -> Option<String> {
     Some(shortened(&found))
 }
 
-/// The sentence of a documentation by which a function makes several steps: it gives something back meanwhile.
+/// The sentence of a documentation by which a function makes several steps: it gives something back meanwhile, above all a lock,
+/// to wait for a notification. It can be notified even if the time for which it waits is nothing.
 pub fn in_parts(docs: &str) -> Option<String> {
-    let found = sentences(docs).into_iter().find(|s| s.to_lowercase().contains("temporarily"))?;
+    let found = sentences(docs).into_iter().find(|sentence| {
+        let lower = sentence.to_lowercase();
+        IN_PARTS.iter().any(|p| lower.contains(p))
+    })?;
     Some(shortened(&found))
 }
 
@@ -161,5 +167,13 @@ mod tests {
         let docs = "Returns None if the shard is currently locked.";
         assert!(gives_up("try_entry", docs).is_some() && gives_up("entry", docs).is_none());
         assert_eq!(gives_up("try_push", "Returns the value if the queue is full."), None);
+    }
+
+    #[test]
+    fn a_wait_for_some_time_and_what_is_given_back_meanwhile_are_several_steps() {
+        let wait = "Waits for a notification. Like `wait`, the lock will be re-acquired before this function returns.";
+        assert!(in_parts(wait).is_some());
+        assert!(in_parts("Temporarily unlocks the lock to execute the given function.").is_some());
+        assert_eq!(in_parts("Takes roughly constant time. Blocks until there is room."), None);
     }
 }

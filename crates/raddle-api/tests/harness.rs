@@ -3,7 +3,7 @@
 use raddle_api::harness::{Dependency, HarnessSource, Request, generate};
 use raddle_api::settings::Settings;
 use raddle_api::{Api, Features, Source, discover};
-use raddle_core::hunt::{Domain, Role, Sharing, Step, Test, Thunk, Value, wire};
+use raddle_core::hunt::{Domain, Pass, Role, Sharing, Step, Test, Thunk, Value, wire};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -91,7 +91,7 @@ fn every_method_that_can_be_called_has_a_thunk_and_the_others_a_reason() {
         reasons,
         [("Shelf::burn", "excluded by the user"), ("Shelf::open", "nothing makes a `Permit`")]
     );
-    assert_eq!(source.shared_methods, 10);
+    assert_eq!(source.shared_methods, 11);
     assert_eq!(thunk(source, "Shelf::clear").role, Role::Method);
 }
 
@@ -138,6 +138,10 @@ fn both_ends_of_a_pipe_are_under_test() {
     assert!(source.harness.types.iter().all(|t| t.subject), "{:?}", source.harness.types);
     assert_eq!(thunk(&source, "Outlet::receive").role, Role::Method);
     assert_eq!(source.harness.with_role(Role::Clone).count(), 1);
+    // An end that is a future can be polled and kept.
+    let poll = thunk(&source, "Outlet::poll");
+    assert!(matches!(poll.params[..], [Domain::Slot { pass: Pass::Exclusive, .. }]), "{:?}", poll.params);
+    assert_eq!((poll.role, &poll.refuses[..]), (Role::Method, &["Pending".to_owned()][..]));
 }
 
 #[test]
@@ -162,6 +166,7 @@ fn a_test_runs() {
                 step("Shelf::get", &[slot(0), Value::Int(2)]),
                 step("Shelf::wait", &[slot(0), Value::Choice(0)]),
                 step("Shelf::get_or", &[slot(0), Value::Int(2), Value::Closure(None)]),
+                step("Shelf::look", &[slot(0)]),
             ],
         ],
         finally: vec![step(
@@ -185,6 +190,9 @@ fn a_test_runs() {
         "2 0 Shelf::get: Some(10)",
         "2 1 Shelf::wait: 3",
         "2 2 Shelf::get_or: 10",
+        // A view is not read through: the shelf may change meanwhile.
+        "2 3 Shelf::look: Window<u64, u64>",
+        "2 4 drop: ()",
     ];
     assert_eq!(lines, expected);
 }

@@ -191,6 +191,11 @@ pub fn signalled(signal: i32, addr: usize) -> ! {
         "stack overflow".to_owned()
     } else if signal == libc::SIGSEGV && addr < 4096 {
         format!("{name}: access through a null pointer")
+    } else if signal == libc::SIGSEGV && addr == crate::runtime::IMPOSSIBLE {
+        format!(
+            "{name}: access through a wild pointer (memory that was freed is filled with {:#x})",
+            crate::memory::POISON
+        )
     } else {
         format!("{name}: fatal signal")
     };

@@ -4,7 +4,7 @@
 //! same in every execution of a schedule, and an address inside a block leads to the block, its serial
 //! number and the place that allocated it in constant time, which is what gives memory a name. Blocks are
 //! grouped by size class in chunks of 64 KiB and used again last in, first out, as ordinary allocators do:
-//! that is what provokes ABA errors.
+//! that is what provokes ABA errors. What is freed is overwritten, so that its use later on does not go well by luck.
 //!
 //! In closure mode each execution begins with fresh chunks. If it freed everything it allocated, the next
 //! one begins at the same addresses; otherwise (a lazily initialised static) those chunks are left alone.
@@ -16,6 +16,10 @@ const REGION: usize = 256 << 30;
 const CHUNK: usize = 64 << 10;
 const SMALL: usize = 16 << 10;
 const CLASSES: usize = 40;
+/// What freed memory is filled with: whoever uses it as a pointer or a number nevertheless will notice.
+pub const POISON: u8 = 0xdd;
+/// Bytes of a freed block that are filled.
+const POISONED: usize = 512;
 
 /// A block of the program's heap.
 #[derive(Clone, Copy, Debug, Default)]
@@ -261,6 +265,8 @@ impl Heap {
         } else {
             let (class, _) = class(c.unit);
             self.lists.free[class].push(addr);
+            // SAFETY: the block is free, and at least this long.
+            unsafe { std::ptr::write_bytes(addr as *mut u8, POISON, b.size.min(POISONED)) };
         }
         Some(b)
     }

@@ -1073,10 +1073,15 @@ fn timed_out(e: Event) -> Event {
 /// The address of the program's memory that the runtime is looking at.
 static mut LOADING: usize = 0;
 
+/// Stands for an address that no memory can have, of which the kernel tells nothing more.
+pub const IMPOSSIBLE: usize = usize::MAX;
+
 /// Whether a fault at this address, in runtime code, is the program's doing.
 pub fn is_programs_fault(addr: usize) -> bool {
+    const HIGHEST: usize = 1 << 47;
     // SAFETY: one controlled thread.
-    active() && addr.wrapping_sub(unsafe { LOADING }) < 16
+    let loading = unsafe { LOADING };
+    active() && (addr.wrapping_sub(loading) < 16 || (addr == IMPOSSIBLE && loading >= HIGHEST))
 }
 
 /// Reads up to 16 bytes of the program's memory.

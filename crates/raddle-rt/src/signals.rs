@@ -8,12 +8,18 @@ use libc::{c_int, c_void, siginfo_t};
 const STACK: usize = 256 << 10;
 const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
 
+/// What the kernel says of an access to an address that is not even in a page table's reach.
+const SI_KERNEL: c_int = 0x80;
+
 extern "C" fn caught(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     // A second one, in here, gets the default treatment: the parent sees how the child died.
     // SAFETY: async-signal-safe calls; the kernel passes valid information.
     let addr = unsafe {
         libc::signal(signal, libc::SIG_DFL);
-        (*info).si_addr() as usize
+        match (*info).si_code {
+            SI_KERNEL => runtime::IMPOSSIBLE,
+            _ => (*info).si_addr() as usize,
+        }
     };
     // The stack may end inside the runtime, which runs on it too.
     let overflow = runtime::active() && failure::is_overflow(addr);

@@ -161,6 +161,21 @@ impl Subject {
     /// Touches nothing.
     pub fn idle(&self) {}
 
+    /// If the sum is 1, follows a pointer that it finds in memory that it has freed.
+    pub fn stale_at_one(&self) -> u64 {
+        if self.get() != 1 {
+            return 0;
+        }
+        let cell = Box::into_raw(Box::new([7u64; 4]));
+        let pointer = Box::into_raw(Box::new([cell; 4]));
+        // SAFETY: none, that is what it is for.
+        unsafe {
+            drop(Box::from_raw(pointer));
+            let found = std::hint::black_box(pointer).cast::<*mut u64>().read_volatile();
+            found.read_volatile()
+        }
+    }
+
     /// If the sum is 1, tries what a program under test must not do, but for the third; says what it could.
     pub fn vandalise_at_one(&self) -> Vec<bool> {
         if self.get() != 1 {
@@ -202,6 +217,7 @@ pub fn thunks(thunk: u32, slot: &mut Option<Arc<Subject>>) -> String {
         17 => format!("{:?}", s.first_second()),
         18 => format!("{:?}", s.second_first()),
         19 => s.add_slowly().to_string(),
+        20 => s.stale_at_one().to_string(),
         other => panic!("no thunk {other}"),
     }
 }

@@ -150,6 +150,7 @@ impl Lab<'_> {
                 outdated: 0,
                 unconfirmed: vec![],
                 isolated: false,
+                isolated_because: None,
                 coverage: generator.coverage().clone(),
                 patterns: (self.follows() && generator.patterns().is_none()).then(PatternCoverage::default),
                 statics: None,
@@ -240,13 +241,15 @@ impl Hunt<'_> {
             let replies = executed!(self.search.run(runs));
             clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.execute);
             let mut replies = replies.into_iter();
+            let isolated = self.done.isolated;
             for plan in &plans {
                 let replies: Vec<RunReply> = replies.by_ref().take(plan.runs.len()).collect();
                 let clock = Reading::now(&self.search.totals);
                 generator.feedback(plan, &replies);
                 self.count(&replies);
                 clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.cover);
-                let taken = self.take(plan, &replies)?;
+                // What ran before it was known that executions need processes of their own says nothing.
+                let taken = if self.done.isolated == isolated { self.take(plan, &replies)? } else { Ok(()) };
                 self.sample(generator);
                 executed!(taken);
                 if self.enough() {
@@ -357,9 +360,10 @@ impl Hunt<'_> {
             replies,
         );
         clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.judge);
+        let isolated = self.done.isolated;
         for found in executed!(violations) {
             executed!(self.prove(plan, found)?);
-            if self.enough() {
+            if self.enough() || self.done.isolated != isolated {
                 break;
             }
         }
@@ -390,7 +394,7 @@ impl Hunt<'_> {
                 }
                 self.causes.insert(smaller, ATTEMPTS);
             }
-            Err(_) if !self.done.isolated => self.isolate(),
+            Err(instead) if !self.done.isolated => self.isolate(Unconfirmed { kind, message, instead }),
             Err(instead) => self.done.unconfirmed.push(Unconfirmed { kind, message, instead }),
         }
         Ok(Ok(()))
@@ -398,8 +402,9 @@ impl Hunt<'_> {
 
     /// A violation did not repeat where nothing had run before: the program keeps something from test to test, in a
     /// static or in thread-locals. What was seen so far says little then, so it is looked at again without that.
-    fn isolate(&mut self) {
+    fn isolate(&mut self, because: Unconfirmed) {
         self.done.isolated = true;
+        self.done.isolated_because = Some(because);
         self.search.isolated = true;
         self.proof.isolated = true;
         self.oracle.forget();

@@ -128,6 +128,8 @@ pub struct Hunted {
     pub unconfirmed: Vec<Unconfirmed>,
     /// What earlier tests left behind changed a later one, so that from then on every execution had a process of its own.
     pub isolated: bool,
+    /// What was seen, and not seen again in a fresh process, when that became clear.
+    pub isolated_because: Option<Unconfirmed>,
     /// Which methods ran at the same time.
     pub coverage: PairCoverage,
     /// Which memory-access patterns occurred, if they were followed.

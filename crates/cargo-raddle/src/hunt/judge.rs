@@ -34,7 +34,8 @@ pub fn cause(harness: &Harness, found: &Found) -> String {
     let cause = Cause::of(harness, found);
     let methods: Vec<&str> = cause.methods.iter().map(String::as_str).collect();
     match cause.at {
-        Some(at) => format!("{} at {at}", cause.kind.as_str()),
+        Some(at) if methods.is_empty() => format!("{} at {at}", cause.kind.as_str()),
+        Some(at) => format!("{} at {at} in {}", cause.kind.as_str(), methods.join(", ")),
         None => format!("{} of {}", cause.kind.as_str(), methods.join(", ")),
     }
 }

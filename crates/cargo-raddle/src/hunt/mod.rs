@@ -235,7 +235,14 @@ fn verdict(hunted: &Hunted) -> Verdict {
     }
     let calls: Vec<String> = hunted.totals.uncontrolled.iter().take(3).map(uncontrolled).collect();
     if hunted.progress.executions == 0 {
-        let why = hunted.lost.1.clone().unwrap_or_else(|| "no test could be made of its methods".to_owned());
+        let none = match hunted.end {
+            End::Budget => {
+                "the time was over before the first test: calls that do not come back, or end the process, take long to try; \
+                 leave them out with --exclude, or give more time with --budget"
+            }
+            _ => "no test could be made of its methods",
+        };
+        let why = hunted.lost.1.clone().unwrap_or_else(|| none.to_owned());
         untested(why)
     } else if !calls.is_empty() {
         untested(format!("calls that raddle cannot control: {}", calls.join(", ")))

@@ -1,7 +1,7 @@
 //! What a hunt says to people.
 
 use super::events::{Pairs, Patterns, Summary};
-use super::hunted::{End, Hunted};
+use super::hunted::{End, Hunted, Unconfirmed};
 use super::judge;
 use super::store::Kept;
 use super::subject::Subject;
@@ -113,11 +113,12 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
         text.push_str(&covered(&patterns, h.statics.as_ref().and_then(|s| s.as_ref().err())));
     }
     let s = &h.stages;
+    // Of the processor's time: on a machine that others use, too, the rest is waiting.
     let all = (s.generate + s.execute + s.cover + s.judge + s.prove).as_secs_f64().max(1e-9);
     let share = |d: std::time::Duration| 100.0 * d.as_secs_f64() / all;
     let _ = write!(
         text,
-        "\n     time: {:.0} % making tests, {:.0} % running them, {:.0} % looking what they covered, {:.0} % judging \
+        "\n     time: {:.0} % making tests, {:.0} % running them, {:.0} % counting what they cover, {:.0} % judging \
          ({}), {:.0} % proving",
         share(s.generate),
         share(s.execute),
@@ -130,6 +131,12 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
         text.push_str(
             "\n     it keeps something from test to test, so every execution had a process of its own",
         );
+        if let Some(Unconfirmed { message, instead, .. }) = &h.isolated_because {
+            let _ = write!(
+                text,
+                "\n     (seen among others, and not in a fresh process: {message}; there: {instead})"
+            );
+        }
     }
     if h.lost.0 > 0 {
         let why = h.lost.1.as_deref().unwrap_or_default().lines().next().unwrap_or_default().to_owned();

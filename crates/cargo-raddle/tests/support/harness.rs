@@ -27,6 +27,7 @@ pub mod thunk {
     pub const OPEN: u32 = 14;
     pub const IDLE: u32 = 15;
     pub const VANDALISE: u32 = 16;
+    pub const STALE: u32 = 20;
 }
 
 /// The fixture's directory.

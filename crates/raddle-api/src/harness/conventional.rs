@@ -1,5 +1,5 @@
 //! What is tried on slots without being listed anywhere: dropping, cloning an `Arc`, reading and writing through a
-//! guard, stepping an iterator.
+//! guard, stepping an iterator, polling a future.
 
 use super::draft::{Body, Draft, Promises};
 use super::output;
@@ -65,6 +65,9 @@ pub fn all(world: &mut World<'_>, number: usize, ty: &Ty, drafts: &mut Vec<Draft
     if let Some(inner) = arc_of(ty) {
         of_arc(world, number, ty, inner, drafts);
     }
+    if let Some(output) = output::item(world, ty, "Future", "Output") {
+        of_future(world, number, ty, &output, drafts);
+    }
     if world.types[number].part != Part::Continuation {
         return;
     }
@@ -126,6 +129,37 @@ fn of_iterator(world: &mut World<'_>, number: usize, ty: &Ty, item: Ty, drafts: 
         slots: vec![],
         code: format!("let a0 = c.take::<{ty}>(0);\nc.run(move |o| {{ raddle_harness::drain!(o, a0); }});"),
         source: "{0}.collect::<Vec<_>>()",
+    }));
+}
+
+/// A future in a slot can be polled, kept, polled again and dropped half-way. The compiler says whether it may be moved.
+fn of_future(world: &mut World<'_>, number: usize, ty: &Ty, output: &Ty, drafts: &mut Vec<Draft>) {
+    let part = world.types[number].part;
+    let role = if part == Part::Subject { Role::Method } else { Role::Continuation };
+    let mut slots = Vec::new();
+    let fill = output::fill(world, output, "r", part, &mut slots);
+    drafts.push(Draft::from(Quiet {
+        of: number,
+        name: format!("{}::poll", short(ty)),
+        role,
+        take: (number, Pass::Exclusive),
+        slots: slots.clone(),
+        code: format!(
+            "let a0 = c.exclusive::<{ty}>(0);\nc.run(move |o| {{ let r = raddle_harness::task::poll_once(&mut *a0); \
+             match r {{ Some(r) => {{ {fill} }} None => o.text(\"Pending\") }} }});"
+        ),
+        source: "poll_once(&mut {0})",
+    }));
+    drafts.push(Draft::from(Quiet {
+        of: number,
+        name: format!("{}::await", short(ty)),
+        role,
+        take: (number, Pass::Move),
+        slots,
+        code: format!(
+            "let a0 = c.take::<{ty}>(0);\nc.run(move |o| {{ let r = raddle_harness::task::block_on(a0); {fill} }});"
+        ),
+        source: "block_on({0})",
     }));
 }
 

@@ -1,8 +1,8 @@
 //! Results: what is printed, and what goes into slots.
 
 use super::generics::{Bindings, apply, unify};
-use super::world::{Part, World, short, with_static};
-use crate::model::{Bound, Function, Ty};
+use super::world::{Part, World, has_lifetime, short, with_static};
+use crate::model::{Bound, Function, Receiver, Ty};
 use raddle_core::hunt::Domain;
 
 /// What becomes of a result.
@@ -140,10 +140,21 @@ fn put(world: &mut World<'_>, ty: &Ty, expr: &str, part: Part, slots: &mut Vec<u
     // Printing a container may take its locks, and the same thread may hold one of them.
     let iterator = item(world, ty, "Iterator", "Item").is_some();
     let print = match part {
-        Part::Continuation if !iterator => format!("raddle_harness::show!(o, &{expr});"),
+        Part::Continuation if !iterator && !is_view(world, ty) => {
+            format!("raddle_harness::show!(o, &{expr});")
+        }
         _ => format!("o.text({:?});", short(ty)),
     };
     format!("{print} o.put({index}, super::TY{number}, {value}, {borrows});")
+}
+
+/// Whether a value shows the whole object, or a part of it that others may change: it can be counted or walked through, and is
+/// no guard of a value. Printing it reads one element after the other, which no method has promised to do at one moment.
+fn is_view(world: &World<'_>, ty: &Ty) -> bool {
+    let walks = |f: &Function| f.receiver == Receiver::Shared && ["iter", "len"].contains(&f.name.as_str());
+    world.definition(ty).is_some_and(|d| {
+        d.implements("std::ops::Deref").is_none() && has_lifetime(ty) && d.functions.iter().any(walks)
+    })
 }
 
 /// Whether equal values of a type print differently from run to run: addresses, moments, identities of threads.

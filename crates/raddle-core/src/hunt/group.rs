@@ -1,7 +1,8 @@
 //! Findings that have the same cause.
 //!
-//! One bug shows in many tests. Panics are the same bug where they happen at the same place; crashes and deadlocks
-//! where the same methods are involved; wrong results where the same methods returned them or ran beside.
+//! One bug shows in many tests. Panics and crashes at a place are the same bug where the same method comes to that place
+//! (a helper may be called by many); deadlocks, and crashes without a place, where the same methods are involved; wrong results
+//! where the same methods returned them or ran beside.
 
 use super::harness::Harness;
 use super::minimise::Found;
@@ -17,7 +18,7 @@ pub struct Cause {
     pub kind: Kind,
     /// Where, if it was at a place.
     pub at: Option<String>,
-    /// The names of the methods involved; empty where the place says it all.
+    /// The names of the methods involved; where there is a place, of the one that was there.
     pub methods: BTreeSet<String>,
 }
 
@@ -34,7 +35,9 @@ impl Cause {
             methods = found.test.suffixes.iter().flatten().map(|s| name(s.thunk)).collect();
         }
         if verdict.at.is_some() {
-            methods.clear();
+            let failed = found.execution.failure.as_ref().and_then(|f| f.thread).map(|t| t.0);
+            let here = verdict.culprits.iter().filter(|c| failed.is_none_or(|t| t == c.thread));
+            methods = here.filter_map(|c| thunk_of(&found.test, c.thread, c.step)).map(name).collect();
         }
         Cause { kind: verdict.kind, at: verdict.at.clone(), methods }
     }
@@ -59,7 +62,7 @@ mod tests {
     use crate::hunt::{Execution, Step, Test};
 
     #[test]
-    fn panics_are_grouped_by_place_and_wrong_results_by_methods() {
+    fn panics_are_grouped_by_place_and_method_and_wrong_results_by_methods() {
         let ty = objects::checks();
         let found = |kind, at: Option<&str>, calls: [&str; 2]| Found {
             test: Test {
@@ -80,11 +83,12 @@ mod tests {
             found(Kind::Panic, Some("a.rs:1:1"), ["List::first", "List::clear"]),
             found(Kind::NonLinearizable, None, ["List::first", "List::clear"]),
             found(Kind::Panic, Some("a.rs:1:1"), ["List::push", "List::clear"]),
+            found(Kind::Panic, Some("a.rs:1:1"), ["List::first", "List::push"]),
             found(Kind::NonLinearizable, None, ["List::clear", "List::first"]),
             found(Kind::NonLinearizable, None, ["List::clear", "List::push"]),
         ];
         let groups = group(&ty.harness, &all);
-        assert_eq!(groups.iter().map(|(_, m)| m.len()).collect::<Vec<_>>(), [2, 2, 1]);
+        assert_eq!(groups.iter().map(|(_, m)| m.len()).collect::<Vec<_>>(), [2, 2, 1, 1]);
         assert_eq!(groups[0].0.kind, Kind::Panic);
     }
 }

@@ -2,7 +2,10 @@
 
 use super::{Choice, Finished, Strategy, View};
 use crate::event::{Event, Op, ThreadId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A call that stays gives way at most so often: more than locks do before they go to sleep (parking_lot 7 times).
+const PATIENCE: u32 = 32;
 
 /// Visits, depth first, every execution in which a call is not interrupted: the linearizations of a test, run
 /// where it runs.
@@ -10,12 +13,14 @@ use std::collections::BTreeSet;
 /// A thread that has entered a method goes on until it has left it, unless it is blocked. Who is next is decided
 /// where a method is left, where the running thread is blocked or gives way, and where a thread ends; a call that
 /// was blocked may then be resumed, so that a rendezvous and a wait for a condition have serial executions too. A
-/// wait whose time may run out is such a moment as well: the call fails, or others come first.
+/// wait whose time may run out is such a moment as well: the call fails, or others come first. A call that gives way may
+/// do so because it waits for somebody, or only for a while before it gives up or goes to sleep: so at the first time
+/// others come first, or it stays, for [`PATIENCE`] times at most.
 ///
 /// What a thread does outside of methods (destructors of its thread-local variables, or the whole life of a thread
 /// that the type under test keeps for itself) is not part of any call, and may come between any two calls. To
-/// keep the search finite, a thread that gave way, or that stopped outside of methods, is not chosen again before
-/// a call of another thread has gone on, unless there is none.
+/// keep the search finite, a thread that gave way and did not stay, or that stopped outside of methods, is not chosen again
+/// before a call of another thread has gone on, unless there is none.
 ///
 /// With an order, only the executions whose calls begin in this order, by thread, as far as it goes: from the
 /// first call on that cannot come next, and after the last, everything is possible. The threads are counted from 1
@@ -41,6 +46,8 @@ pub struct Serial {
     inside: BTreeSet<ThreadId>,
     /// The threads that have to let a call of somebody else come first.
     aside: BTreeSet<ThreadId>,
+    /// The threads whose call stays although it gives way, and how often it still may.
+    staying: BTreeMap<ThreadId, u32>,
     done: bool,
     restart: bool,
 }
@@ -123,6 +130,7 @@ impl Strategy for Serial {
         self.callers.clear();
         self.inside.clear();
         self.aside.clear();
+        self.staying.clear();
         !self.done
     }
 
@@ -132,9 +140,19 @@ impl Strategy for Serial {
         self.callers.extend(view.enabled.iter().filter(enters).map(|e| e.thread));
         let last = view.last;
         let pending = find(last).map(|i| (i, view.enabled[i].op));
+        let mut asked = false;
         if self.inside.contains(&last) || self.outside == Some(last) {
             match pending {
                 Some((i, op)) if goes_on(op) => return Choice::Run(i),
+                Some((i, Op::Yield))
+                    if self.inside.contains(&last) && self.staying.get(&last) != Some(&0) =>
+                {
+                    if let Some(left) = self.staying.get_mut(&last) {
+                        *left -= 1;
+                        return Choice::Run(i);
+                    }
+                    asked = true;
+                }
                 Some((_, Op::Yield | Op::Sleep)) => _ = self.aside.insert(last),
                 _ if self.outside == Some(last) => _ = self.aside.insert(last),
                 _ => {}
@@ -166,6 +184,13 @@ impl Strategy for Serial {
             }
         };
         let i = find(chosen).expect("chosen among the enabled");
+        if asked {
+            if chosen == last {
+                self.staying.insert(last, PATIENCE);
+                return Choice::Run(i);
+            }
+            self.aside.insert(last);
+        }
         if self.inside.contains(&chosen) || matches!(view.enabled[i].op, Op::Enter(_)) {
             self.outside = None;
             self.aside.clear();
@@ -188,6 +213,7 @@ impl Strategy for Serial {
         match event.op {
             Op::Enter(_) => {
                 self.inside.insert(t);
+                self.staying.remove(&t);
                 self.begun += 1;
                 self.outside = self.outside.filter(|&o| o != t);
                 if t != ThreadId(0) {
@@ -337,5 +363,26 @@ mod tests {
         places.dedup();
         assert_eq!(places.len(), 6, "{places:?}"); // all orders of two calls and one read
         assert_eq!(places.len(), runs.len());
+    }
+
+    #[test]
+    fn a_call_that_gives_way_for_a_while_is_also_run_alone() {
+        let patient = call(&[&[Do::Yield; 7][..], &[Do::Write(0)]].concat());
+        let program = Program::new(&[&[], &patient, &call(&[Do::Write(0)])]);
+        let orders: Vec<_> = program.run_all(&mut Serial::new(), 100).into_iter().map(|r| r.order).collect();
+        let alone = [&[1; 9][..], &[2; 2]].concat();
+        assert!(orders.contains(&alone), "{orders:?}");
+        assert!(orders.iter().any(|o| o.starts_with(&[1, 2, 2, 1])), "{orders:?}");
+        assert_eq!(orders.len(), 3, "{orders:?}"); // and the other call first
+        assert_eq!(program.run(&mut Serial::parse("1,2").unwrap()).unwrap().order, alone);
+    }
+
+    #[test]
+    fn a_call_that_gives_way_for_ever_lets_others_come() {
+        let waits = call(&[Do::Yield].repeat(PATIENCE as usize + 10));
+        let program = Program::new(&[&[], &waits, &call(&[Do::Write(0)])]);
+        let first = program.run(&mut Serial::new()).unwrap().order;
+        let end = first.iter().position(|t| *t == 2).unwrap();
+        assert_eq!(end, 2 + PATIENCE as usize, "{first:?}");
     }
 }

@@ -22,6 +22,8 @@ pub enum Do {
     Enter(u32),
     /// A method is left, together with the step before.
     Leave(u32),
+    /// Others may go on.
+    Yield,
 }
 
 pub struct Program {
@@ -127,7 +129,7 @@ impl Run {
 fn object(op: Do) -> u32 {
     match op {
         Do::Read(v) | Do::Write(v) | Do::Lock(v) | Do::TryLock(v) | Do::Unlock(v) => v,
-        Do::Enter(_) | Do::Leave(_) => 0,
+        Do::Enter(_) | Do::Leave(_) | Do::Yield => 0,
     }
 }
 
@@ -220,6 +222,7 @@ impl State<'_> {
             Do::Unlock(l) => Op::Release { lock: VarId(l), mode },
             Do::Enter(m) => Op::Enter(MethodId(m)),
             Do::Leave(m) => Op::Leave(MethodId(m)),
+            Do::Yield => Op::Yield,
         };
         Some(Event::new(t as u32, site, op))
     }
@@ -253,7 +256,7 @@ impl State<'_> {
             Op::Release { lock, .. } => {
                 self.holders.remove(&lock.0);
             }
-            Op::Enter(_) | Op::Leave(_) => {}
+            Op::Enter(_) | Op::Leave(_) | Op::Yield => {}
             _ => unreachable!("programs have no other operations"),
         }
         self.run.trace.events.push(e);

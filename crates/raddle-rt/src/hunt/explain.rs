@@ -31,11 +31,20 @@ struct Doubt {
     totals: (u64, u64),
 }
 
+/// What came of an order.
+struct Order {
+    calls: Calls,
+    /// Bytes that were left.
+    left: u64,
+    /// A call was blocked and resumed: other executions of this order may return something else.
+    resumed: bool,
+}
+
 /// What is known about the test of the run; persistent.
 #[derive(Default)]
 pub struct Explain {
-    /// What orders returned, and the bytes that were left; nothing for one that cannot be run.
-    known: BTreeMap<Vec<u32>, Option<(Calls, u64)>>,
+    /// What orders returned; nothing for one that cannot be run, or that was not kept.
+    known: BTreeMap<Vec<u32>, Option<Order>>,
     doubt: Option<Doubt>,
 }
 
@@ -95,14 +104,17 @@ pub fn next(store: &mut Store, hunt: &mut Hunt) -> bool {
                 hunt.record.begin();
                 return true;
             }
-            Some(None) => None,
-            Some(Some((calls, left))) => match calls.first_difference(&doubt.calls) {
+            Some(None) => doubt.intervals.after(&doubt.order, doubt.order.len()),
+            Some(Some(order)) => match order.calls.first_difference(&doubt.calls) {
                 None => {
-                    let leaks = doubt.left_bytes > *left;
+                    let leaks = doubt.left_bytes > order.left;
                     settle(store, hunt, true, leaks);
                     return false;
                 }
-                Some(at) => doubt.intervals.after(&doubt.order, at),
+                Some(at) => {
+                    let wrong = if order.resumed { doubt.order.len() } else { at };
+                    doubt.intervals.after(&doubt.order, wrong)
+                }
             },
         };
         doubt.looked_at += 1;
@@ -128,9 +140,10 @@ pub fn came(store: &mut Store, hunt: &mut Hunt, left: Option<u64>) {
     (store.stats.steps, store.stats.decisions) = doubt.totals;
     store.failure = None;
     let intervals = calls.intervals();
-    // Only where no call was interrupted, and each came in its turn, is this one of the orders that respect real time.
-    let followed = !intervals.overlap() && intervals.order() == doubt.order;
-    let result = left.filter(|_| followed).map(|left| (calls, left));
+    // Only where each call came in its turn does it respect real time.
+    let followed = intervals.order() == doubt.order;
+    let resumed = intervals.overlap();
+    let result = left.filter(|_| followed).map(|left| Order { calls, left, resumed });
     hunt.explain.known.insert(doubt.order.clone(), result);
     if let Some(reply) = &mut hunt.reply {
         reply.serial += 1;

@@ -48,7 +48,11 @@ impl Follower {
                     self.running.resize(threads, None);
                     self.running[thread] = Some(method.0);
                 }
-                Op::Leave(_) => self.running[thread] = None,
+                Op::Leave(_) => {
+                    if let Some(running) = self.running.get_mut(thread) {
+                        *running = None;
+                    }
+                }
                 op => {
                     let Some(access) = event.access() else { continue };
                     let Some(Some(thunk)) = self.running.get(thread).copied() else { continue };

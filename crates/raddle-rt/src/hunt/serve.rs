@@ -82,6 +82,11 @@ fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
         }
         while let Some(run) = hunt.run() {
             let fresh = run.fresh;
+            if hunt.explain.doubts() {
+                explain_execution(store, hunt, fresh == Fresh::Each, told);
+                ran = true;
+                continue;
+            }
             if ran && (fresh == Fresh::Each || fresh == Fresh::Once && hunt.reply.is_none() || worn_out()) {
                 hunt.spent.all += processor_us() - told;
                 leave(hunt, Errand::Renew);
@@ -94,19 +99,34 @@ fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
             let calm = hunt.run().is_some_and(|run| run.expects > 0);
             let left = execute(store, hunt, calm);
             heap::persistent(|| conclude(store, hunt, Outcome::Passed, left));
-            if hunt.explain.doubts() {
-                let began = processor_us();
-                while heap::persistent(|| explain::next(store, hunt)) {
-                    let left = execute(store, hunt, true);
-                    heap::persistent(|| explain::came(store, hunt, Some(left)));
-                }
-                hunt.spent.judge += processor_us() - began;
-            }
         }
         let now = processor_us();
         hunt.spent.all += now - told;
         told = now;
         answer(store, hunt);
+    }
+}
+
+/// Runs sequential orders until the execution in doubt is explained or given up. Where the execution had a process of its own,
+/// every order has one, too: this one is left when the next order is prepared, and the next child begins with it.
+fn explain_execution(store: &mut Store, hunt: &mut Hunt, each: bool, told: u64) {
+    let began = processor_us();
+    loop {
+        if hunt.explain.running() {
+            let left = execute(store, hunt, true);
+            heap::persistent(|| explain::came(store, hunt, Some(left)));
+        }
+        let more = heap::persistent(|| explain::next(store, hunt));
+        if more && !each {
+            continue;
+        }
+        let now = processor_us();
+        hunt.spent.judge += now - began;
+        if !more {
+            return;
+        }
+        hunt.spent.all += now - told;
+        leave(hunt, Errand::Renew);
     }
 }
 
@@ -253,7 +273,6 @@ fn bury(store: &mut Store, hunt: &mut Hunt, fate: &Fate) {
         // A sequential order that fails explains nothing; the command looks at the execution.
         store.end = End::Running;
         explain::came(store, hunt, None);
-        explain::next(store, hunt);
         return;
     }
     if matches!(fate, Fate::Hung) && !store.stats.uncontrolled.is_empty() {

@@ -21,6 +21,17 @@ impl<K: Ord, V> Held<'_, K, V> {
     }
 }
 
+/// The shelf as it is seen through a window: others go on.
+#[derive(Debug)]
+pub struct Window<'a, K, V>(&'a Shelf<K, V>);
+
+impl<K: Ord, V> Window<'_, K, V> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.books.lock().unwrap().len()
+    }
+}
+
 /// What is on a shelf.
 #[derive(Debug)]
 pub struct Keys<K>(std::vec::IntoIter<K>);
@@ -64,6 +75,11 @@ impl<K: Ord + Clone, V: Copy> Shelf<K, V> {
         Q: Ord + ?Sized,
     {
         self.books.lock().unwrap().get(key).copied()
+    }
+
+    /// Shows it.
+    pub fn look(&self) -> Window<'_, K, V> {
+        Window(self)
     }
 
     /// Looks one up, or makes one.
@@ -137,6 +153,17 @@ impl Inlet {
     /// Sends.
     pub fn send(&self, bytes: &[u8]) {
         self.0.lock().unwrap().extend_from_slice(bytes);
+    }
+}
+
+impl std::future::Future for Outlet {
+    type Output = u8;
+
+    fn poll(self: std::pin::Pin<&mut Self>, _: &mut std::task::Context<'_>) -> std::task::Poll<u8> {
+        match self.0.lock().unwrap().pop() {
+            Some(byte) => std::task::Poll::Ready(byte),
+            None => std::task::Poll::Pending,
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! Depth first over the orders that keep the execution's real-time order. Each attempt runs one complete order;
 //! the first call whose result is wrong rules out every order that begins in the same way, because what a call
-//! returns depends on the calls that began before it ended, and on nothing else.
+//! returns depends on the calls that began before it ended, and on nothing else. Where an order stands for several
+//! executions, because a call blocks and is resumed or a time runs out, it rules out nothing but may still explain, and most
+//! executions have an explanation: so the search goes on, and only its failure decides nothing.
 
 use super::compare::{Calls, Key, same, thunk_of};
 use super::serials::Serial;
@@ -19,8 +21,8 @@ pub enum Search {
     Explained,
     /// None does.
     None,
-    /// Too many were run, or a call was resumed, so that an order stands for several executions, or a call was not
-    /// made in its turn.
+    /// None of those that were run, but too many were, or a call was resumed, so that an order stands for several executions,
+    /// or a call was not made in its turn.
     Undecided,
 }
 
@@ -44,6 +46,9 @@ pub struct OneOrder {
     pub several: bool,
 }
 
+/// Orders looked at after one that does not decide everything.
+const DOUBTFUL: usize = 60;
+
 /// Looks at no more than `most` orders; those that are not among `known` are run and put there. Returns those it
 /// looked at.
 pub fn search(
@@ -59,36 +64,38 @@ pub fn search(
     let intervals = seen.intervals();
     let text = wire::encode(test);
     let mut run = Vec::new();
+    let mut doubtful = 0;
     let mut order = intervals.first();
     while let Some(threads) = order {
-        if run.len() as u64 >= most {
+        if run.len() as u64 >= most || doubtful > DOUBTFUL {
             return Ok((Search::Undecided, run));
         }
         if !known.contains_key(&threads) {
             let one = run_order(exec, &text, seed, &threads, Fresh::No)?;
             known.insert(threads.clone(), one);
         }
-        let OneOrder { mut runs, several } = known[&threads].clone();
+        let OneOrder { runs, several } = &known[&threads];
         if let Some(explains) = runs.iter().find(|s| guide.first_difference(&s.calls).is_none()) {
             run.push(explains.clone());
             return Ok((Search::Explained, run));
         }
-        let serial = match runs.pop() {
-            Some(serial) if !several => serial,
-            _ => return Ok((Search::Undecided, run)),
+        let ruled_out = match runs.last() {
+            Some(serial) if !several => {
+                let made: Vec<u32> = serial.calls.order().iter().map(|c| c.thread).collect();
+                let bad = guide.first_difference(&serial.calls);
+                // A call that panicked here and not there, or the other way round, changes what is called at all.
+                let other = threads.iter().zip(&made).position(|(a, b)| a != b);
+                let astray = other.is_some_and(|at| bad.is_some_and(|bad| at <= bad));
+                (!serial.calls.intervals().overlap() && !astray).then_some(bad.unwrap_or(0))
+            }
+            _ => None,
         };
-        let made: Vec<u32> = serial.calls.order().iter().map(|c| c.thread).collect();
-        let bad = guide.first_difference(&serial.calls);
-        let overlaps = serial.calls.intervals().overlap();
-        run.push(serial);
-        // A call that panicked here and not there, or the other way round, changes what is called at all.
-        let other = threads.iter().zip(&made).position(|(a, b)| a != b);
-        if overlaps || other.is_some_and(|at| bad.is_some_and(|bad| at <= bad)) {
-            return Ok((Search::Undecided, run));
-        }
-        order = intervals.after(&threads, bad.unwrap_or(0));
+        doubtful += usize::from(doubtful > 0 || ruled_out.is_none());
+        run.extend(runs.last().cloned());
+        order = intervals.after(&threads, ruled_out.unwrap_or(threads.len()));
     }
-    Ok((Search::None, run))
+    let found = if doubtful > 0 { Search::Undecided } else { Search::None };
+    Ok((found, run))
 }
 
 /// Runs one order, once more if it can go in several ways.

@@ -7,12 +7,13 @@
 //!   that is polled once is pending. A refusal beside another call needs no reason, but it must have done nothing: the
 //!   others are judged as if it had not been made. Answers that speak of the state of the object (`Empty`, `Full`, the
 //!   `None` of a queue's `pop`) are no refusals.
-//! - A call may consist of *several steps*: collecting a lazy iterator, or clearing shard after shard. While others
-//!   run beside it, only panics, deadlocks and the like count.
+//! - A call may consist of *several steps*: collecting a lazy iterator, or clearing shard after shard; making a future,
+//!   polling it once and dropping it, for it may be served in between; dropping several things at the end of a thread. While
+//!   others run beside it, only panics, deadlocks and the like count.
 
 use super::compare::{Calls, thunk_of};
 use super::{Key, reference};
-use crate::hunt::harness::{Domain, Harness, Thunk};
+use crate::hunt::harness::{Domain, Harness, Pass, Thunk};
 use crate::hunt::protocol::{CallRecord, CallResult, Execution};
 use crate::hunt::test::{Step, Test};
 use crate::hunt::value::Value;
@@ -37,22 +38,48 @@ fn overlapped(calls: &Calls, key: &Key) -> bool {
 /// Whether a call consists of several steps.
 fn is_compound(thunk: &Thunk, step: &Step, result: &CallResult) -> bool {
     let choices = thunk.params.iter().zip(&step.args).filter_map(|(d, v)| match (d, v) {
-        (Domain::Choice(of), Value::Choice(i)) if of.iter().any(|c| c.starts_with(".collect")) => {
-            of.get(*i as usize)
-        }
+        (Domain::Choice(of), Value::Choice(i)) => Some((of, of.get(*i as usize)?.as_str())),
         _ => None,
     });
-    let held = choices.into_iter().any(|chosen| chosen.is_empty());
+    let held =
+        |of: &[String], chosen: &str| chosen.is_empty() && of.iter().any(|c| c.starts_with(".collect"));
+    let (mut is_held, mut polled) = (false, false);
+    for (of, chosen) in choices {
+        is_held |= held(of, chosen);
+        polled |= chosen == POLL_ONCE;
+    }
     let nothing = matches!(result, CallResult::Value(text) if text == "()");
-    (thunk.compound && !held) || (thunk.weak && nothing)
+    (thunk.compound && !is_held) || (thunk.weak && nothing) || polled
+}
+
+/// What is done with a future that a call makes, besides waiting for it.
+const POLL_ONCE: &str = "poll_once";
+
+/// Whether a suffix may have more than one thing to drop at its end.
+fn drops_several(harness: &Harness, test: &Test, thread: u32) -> bool {
+    let Some(suffix) = (thread as usize).checked_sub(1).and_then(|i| test.suffixes.get(i)) else {
+        return false;
+    };
+    let given = test.give.iter().filter(|(_, to)| *to + 1 == thread).count();
+    let made: usize = suffix.iter().map(|s| harness.thunk(s.thunk).output.slots.len()).sum();
+    let moves = |step: &Step| {
+        let params = harness.thunk(step.thunk).params.iter().zip(&step.args);
+        params.filter(|(d, _)| matches!(d, Domain::Slot { pass: Pass::Move, .. })).count()
+    };
+    given + made > 1 + suffix.iter().map(moves).sum::<usize>()
 }
 
 /// Whether another call ran beside one that consists of several steps.
 pub fn is_diffuse(harness: &Harness, test: &Test, calls: &Calls) -> bool {
     let compound = |(key, call): (&Key, &CallRecord)| {
-        let thunk = thunk_of(test, key.0, key.1).filter(|_| key.0 > 0);
-        let (Some(thunk), Some(step)) = (thunk, step_of(test, key)) else { return false };
-        is_compound(harness.thunk(thunk), step, &call.result) && overlapped(calls, key)
+        if key.0 == 0 {
+            return false;
+        }
+        let several = match (thunk_of(test, key.0, key.1), step_of(test, key)) {
+            (Some(thunk), Some(step)) => is_compound(harness.thunk(thunk), step, &call.result),
+            _ => drops_several(harness, test, key.0),
+        };
+        several && overlapped(calls, key)
     };
     calls.iter().any(compound)
 }
@@ -83,6 +110,56 @@ pub fn without_refusals(harness: &Harness, test: &Test, execution: &Execution) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hunt::harness::TypeId;
+    use crate::hunt::testing::objects;
+
+    /// An execution of two suffixes that overlap: `List::push` twice and the drop at the end beside `List::first`.
+    fn beside_first(result: &str) -> (Harness, Test, Calls) {
+        let ty = objects::checks();
+        let step = |name: &str| Step::new(ty.id(name), vec![]);
+        let suffixes = vec![vec![step("List::push"), step("List::push")], vec![step("List::first")]];
+        let test = Test { suffixes, ..Test::default() };
+        let call = |thread, step, start, end, text: &str| CallRecord {
+            thread,
+            step,
+            start,
+            end: Some(end),
+            result: CallResult::Value(text.to_owned()),
+        };
+        let calls = vec![
+            call(1, 0, 0, 1, "()"),
+            call(1, 1, 2, 3, "()"),
+            call(1, 2, 4, 7, "()"),
+            call(2, 0, 5, 6, result),
+        ];
+        (ty.harness, test, Calls::new(&Execution { calls, ..Execution::default() }))
+    }
+
+    #[test]
+    fn dropping_one_thing_is_one_step_and_dropping_two_is_not() {
+        let (mut harness, mut test, calls) = beside_first("None");
+        assert!(!is_diffuse(&harness, &test, &calls));
+        let push = test.suffixes[0][0].thunk;
+        harness.thunks[push.0 as usize].output.slots = vec![TypeId(0)];
+        assert!(is_diffuse(&harness, &test, &calls));
+        test.suffixes[0].truncate(1);
+        assert!(!is_diffuse(&harness, &test, &calls));
+        test.give = vec![(0, 0)];
+        assert!(is_diffuse(&harness, &test, &calls), "what the thread was given is dropped there, too");
+    }
+
+    #[test]
+    fn a_future_that_is_made_polled_once_and_dropped_makes_several_steps() {
+        let (mut harness, mut test, calls) = beside_first("Pending");
+        assert!(!is_diffuse(&harness, &test, &calls));
+        let first = test.suffixes[1][0].thunk;
+        let ways = Domain::Choice(vec!["block_on".to_owned(), "poll_once".to_owned()]);
+        harness.thunks[first.0 as usize].params = vec![ways];
+        for (way, several) in [(0, false), (1, true)] {
+            test.suffixes[1][0].args = vec![Value::Choice(way)];
+            assert_eq!(is_diffuse(&harness, &test, &calls), several);
+        }
+    }
 
     #[test]
     fn an_answer_is_a_refusal_only_if_it_is_known_as_one() {
