@@ -391,7 +391,8 @@ mod tests {
     fn turns(threads: u32, times: usize) -> Failure {
         let events = (0..times).flat_map(|_| (0..threads).map(|t| Event::write(t, 0, 0))).collect();
         let trace = raddle_core::Trace { events, vars: vec![raddle_core::trace::NameId(0)] };
-        let sites = vec![Site { function: "run".into(), file: "a.rs".into(), line: 3, column: 1 }];
+        let sites =
+            vec![Site { function: "run".into(), file: "a.rs".into(), line: 3, column: 1, inlined: vec![] }];
         let symbols = raddle_core::trace::Symbols { sites, names: vec!["count".into()] };
         Failure {
             kind: raddle_core::Kind::Panic,

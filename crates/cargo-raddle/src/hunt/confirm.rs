@@ -22,7 +22,7 @@ const SEARCH: u64 = 300;
 /// Time for all of it.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a violation is compared by: its kind, and where it panicked.
+/// What a violation is compared by: its kind, and where it panicked if it did.
 pub type Mark = (Kind, Option<String>);
 
 /// A violation that a fresh process has repeated.
@@ -34,9 +34,10 @@ pub struct Confirmed {
     pub failure: Failure,
 }
 
-/// What a verdict is compared by.
+/// What a verdict is compared by. Where a program crashes after it has gone wrong depends on what happens to be in its
+/// memory, which is not the same in another process.
 pub fn mark(verdict: &Verdict) -> Mark {
-    (verdict.kind, verdict.at.clone())
+    (verdict.kind, verdict.at.clone().filter(|_| verdict.kind != Kind::Crash))
 }
 
 /// Repeats a violation; the error says what came instead.
