@@ -34,6 +34,8 @@ enum Table {
     Matcher(tables::matcher::Args),
     /// The 45 programs of the HARS paper under every strategy
     Hars45(tables::hars45::Args),
+    /// The default strategy on programs that it was not chosen on
+    Heldout(tables::heldout::Args),
     /// How fast hunts are, and where their time goes
     Hunt(tables::hunt::Args),
     /// Executions per second beside shuttle and loom, and what the hooks cost
@@ -61,6 +63,7 @@ fn main() -> anyhow::Result<()> {
         Table::Curves(args) => tables::curves::run(&args),
         Table::Matcher(args) => tables::matcher::run(&args),
         Table::Hars45(args) => tables::hars45::run(&args),
+        Table::Heldout(args) => tables::heldout::run(&args),
         Table::Hunt(args) => tables::hunt::run(&args),
         Table::Peers(args) => tables::peers::run(&args),
         Table::Static(args) => tables::statics::run(&args),

@@ -6,6 +6,7 @@ pub mod correlation;
 pub mod crates;
 pub mod curves;
 pub mod hars45;
+pub mod heldout;
 pub mod hunt;
 pub mod matcher;
 pub mod peers;

@@ -1,7 +1,7 @@
 //! The tasks, and what came of them.
 
 use super::runner::{Outcome, Runner, Task, What};
-use super::{COVERED, KINDS, Scale};
+use super::{COVERED, KINDS, Kind, LONG, Scale};
 use serde_json::json;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
@@ -39,26 +39,25 @@ pub fn programs(scale: &Scale) -> impl Iterator<Item = &'static Program> {
     PROGRAMS.iter().step_by(step.max(1)).take(scale.programs)
 }
 
+/// The strategies that are asked first.
+const MAIN: [&str; 6] = ["auto", "hars", "ars", "random", "pos", "rff"];
+
 fn tasks(scale: &Scale) -> VecDeque<(&'static str, About, Task)> {
     let mut all = VecDeque::new();
     let mut add = |p: &'static Program, about: About, strategy: &str, what: What| {
         all.push_back((p.name, about, Task { program: p.name, strategy: strategy.to_owned(), what }));
     };
     let run = |executions, fixed| What::Run { seed: 1, executions, fixed };
-    for kind in &scale.kinds {
-        let seeds: Vec<u64> = (0..scale.seeds_of(kind)).collect();
-        for p in programs(scale) {
-            add(
-                p,
-                About::Search(kind.name),
-                kind.name,
-                What::Find { seeds: seeds.clone(), limit: scale.limit_of(kind) },
-            );
-        }
+    let (main, others): (Vec<&Kind>, Vec<&Kind>) = scale.kinds.iter().partition(|k| MAIN.contains(&k.name));
+    let search = |kind: &Kind, p: &Program| {
+        let all = scale.seeds_of(kind);
+        let seeds = if kind.looks_ahead > 0 && p.name == LONG { (all / 10).max(3).min(all) } else { all };
+        What::Find { seeds: (0..seeds).collect(), limit: scale.limit_of(kind) }
+    };
+    for kind in main {
+        programs(scale).for_each(|p| add(p, About::Search(kind.name), kind.name, search(kind, p)));
     }
     for p in programs(scale) {
-        add(p, About::Walk, "random", run(scale.walk, false));
-        add(p, About::Twin, "random", run(scale.twins, true));
         for k in scale.kinds.iter().filter(|k| !k.fixed && k.name != "tsa") {
             add(p, About::Cost(k.name), k.name, run(scale.cost, true));
         }
@@ -69,6 +68,13 @@ fn tasks(scale: &Scale) -> VecDeque<(&'static str, About, Task)> {
     let spec = format!("coverage:{},{},1,{}", scale.estimate, scale.traces, COVERED.join(","));
     for p in programs(scale) {
         add(p, About::Coverage, &spec, run(u64::MAX, false));
+    }
+    for p in programs(scale) {
+        add(p, About::Walk, "random", run(scale.walk, false));
+        add(p, About::Twin, "random", run(scale.twins, true));
+    }
+    for kind in others {
+        programs(scale).for_each(|p| add(p, About::Search(kind.name), kind.name, search(kind, p)));
     }
     all
 }
@@ -161,7 +167,7 @@ impl Data {
     /// Mean P and executions; searches that were given up count with what they had done.
     pub fn effort(&self, program: &'static str, strategy: &'static str) -> Option<(f64, f64)> {
         let all = self.searches(program, strategy)?;
-        let looks_ahead = KINDS.iter().any(|k| k.name == strategy && k.looks_ahead);
+        let looks_ahead = KINDS.iter().any(|k| k.name == strategy && k.looks_ahead > 0);
         let own = |o: &Outcome| o.notes.first().copied().filter(|_| looks_ahead);
         let p = mean(all.iter().map(|o| own(o).unwrap_or(o.completed as f64)))?;
         Some((p, mean(all.iter().map(|o| o.executions as f64))?))

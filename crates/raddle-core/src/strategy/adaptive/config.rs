@@ -7,9 +7,10 @@ use crate::pattern::PatternRange;
 pub struct AdaptiveConfig {
     /// How many subtraces the queue keeps, the papers' N.
     pub queue: usize,
-    /// Which patterns make up the distance; the code uses 1 to 8, the papers describe 17.
+    /// Which patterns make up the distance; the authors' code uses 1 to 8, the papers describe 17.
     pub patterns: PatternRange,
-    /// Repeated accesses are dropped before patterns and heuristics are computed.
+    /// Repeated accesses are dropped before patterns and heuristics are computed, as in the code of HARS; not as in that of ARS, and
+    /// the papers do not mention it. A loop then looks the same however often it went round.
     pub drop_repeated: bool,
     /// Ties are broken by thread switches, writes and shared variables, whichever tells the first two
     /// apart best (HARS).
@@ -23,30 +24,31 @@ pub struct AdaptiveConfig {
     pub keep_besides: bool,
     /// The first, random execution counts as explored (the worked example of the HARS paper).
     pub enter_first: bool,
-    /// The heuristics have a say only among subtraces without any pattern, the cold start for which the paper introduces them,
-    /// and there they weigh but do not decide: down the ranking by the chosen one, a subtrace is taken before the next
-    /// with the odds that their degree gives. Later chance breaks ties, as in ARS.
+    /// The heuristics have a say only until the first descent has ended in a passed trace, the cold start for which the paper
+    /// introduces them, and only among subtraces that have a pattern which is new. Otherwise chance breaks ties, as in ARS.
     ///
-    /// The authors let them break all ties, always in favour of the first. Their steps are coarser and contain accesses to variables
+    /// The authors let them break all ties. Their steps are coarser and contain accesses to variables
     /// that nobody shares, which we do not record, so that their heuristics often tie or disagree. Ours hardly ever do: the
     /// search then drives all threads in lockstep towards as many writes as possible, and hardly finds a bug for which one
-    /// thread has to be ahead or to leave a write out.
+    /// thread has to be ahead or to leave a write out. Most harm is done where the distance is 0 although there are patterns:
+    /// each trace differs from the last in as little as possible. The remarks in `bench/results` have the figures.
     pub cold: bool,
-    /// The same instructions on variables with different names make different instances. The authors compare class, field and
-    /// line, which are the same for all elements of a collection.
+    /// The same instructions on variables with different names make different instances, as the papers define a pattern. The authors'
+    /// code compares class, field and line, which are the same for all elements of a collection.
     pub names: bool,
 }
 
 impl AdaptiveConfig {
-    /// Applies words separated by commas: a number for the queue, `p8` or `p17`, `repeats`, `prune` or
-    /// `no-prune`, `drain`, `besides`, `first`, `names` or `no-names`, `published` (the heuristics break
-    /// all ties).
+    /// Applies words separated by commas: a number for the queue, `p8` or `p17`, `repeats` or `no-repeats`, `prune` or
+    /// `no-prune`, `drain`, `besides`, `first`, `names` or `no-names`, `published` (all that the authors' code of HARS does and
+    /// the default does not: `p8,no-repeats,no-names`, and the heuristics break all ties).
     pub fn with(mut self, words: &str) -> Option<Self> {
         for word in words.split(',') {
             match word {
                 "p8" => self.patterns = PatternRange::OneVariable,
                 "p17" => self.patterns = PatternRange::All,
                 "repeats" => self.drop_repeated = false,
+                "no-repeats" => self.drop_repeated = true,
                 "prune" => self.prune = true,
                 "no-prune" => self.prune = false,
                 "drain" => self.drain = true,
@@ -54,7 +56,10 @@ impl AdaptiveConfig {
                 "first" => self.enter_first = true,
                 "names" => self.names = true,
                 "no-names" => self.names = false,
-                "published" => self.cold = false,
+                "published" => {
+                    self.patterns = PatternRange::OneVariable;
+                    (self.drop_repeated, self.names, self.cold) = (true, false, false);
+                }
                 n => self.queue = n.parse().ok().filter(|&n| n > 0)?,
             }
         }

@@ -17,7 +17,8 @@
 //! [`completed`](Adaptive::completed) also has the extensions that came to an end but were never taken;
 //! [`executions`](Adaptive::executions) is everything that ran.
 //!
-//! Where the papers and the published code disagree the code is the default, see [`AdaptiveConfig`]. Deviations
+//! Where the papers and the published code disagree the code is the default for the search and the papers for what a pattern is:
+//! all 17, on variables with names, of all accesses. See [`AdaptiveConfig`]. Deviations
 //! of our own: a failing trace counts as explored but not as passed, so that the search can go
 //! on; when new scheduling points were learned the tree is dropped, but not the passed traces.
 
@@ -76,6 +77,8 @@ pub struct Adaptive {
     live: Live,
     /// Traces taken since the last execution.
     from_memory: u32,
+    /// A descent from the first decision has ended in a passed trace.
+    descended: bool,
     taken: u64,
     completed: u64,
     executions: u64,
@@ -128,6 +131,7 @@ impl Adaptive {
             first: true,
             live: Live::new(config),
             from_memory: 0,
+            descended: false,
             taken: 0,
             completed: 0,
             executions: 0,
@@ -181,8 +185,7 @@ impl Adaptive {
             for edge in children {
                 let known = &self.reached[&edge].known;
                 let distance = self.passed.distance(known.patterns());
-                let bare = known.patterns().is_empty();
-                self.queue.push(Subtrace { edge, distance, bare, heuristics: known.heuristics() });
+                self.queue.push(Subtrace { edge, distance, heuristics: known.heuristics() });
             }
             if let Some(again) = self.take() {
                 return Some(again);
@@ -193,7 +196,10 @@ impl Adaptive {
     /// Takes the best subtrace that does not end, or begins again. Returns one that is to be executed again, if enough
     /// has come from memory.
     fn take(&mut self) -> Option<Edge> {
-        while let Some((chosen, selection)) = queue::select(&mut self.queue, self.config, &mut self.rng) {
+        loop {
+            let heuristics = self.config.heuristics && !(self.config.cold && self.descended);
+            let best = queue::select(&mut self.queue, self.config, heuristics, &mut self.rng);
+            let Some((chosen, selection)) = best else { break };
             self.selection = Some(selection);
             if self.degrees.len() < DEGREES {
                 self.degrees.push(f64::from(selection.degree.0) / f64::from(selection.degree.1));
@@ -209,6 +215,7 @@ impl Adaptive {
                     let patterns = reached.known.patterns().clone();
                     self.passes(patterns);
                     self.close(chosen.edge);
+                    self.descended = true;
                 }
                 // The authors' set of passed traces has each of them once.
                 End::Taken if self.config.drain => {}

@@ -9,10 +9,6 @@ impl Bits {
         self.0.clear();
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|w| *w == 0)
-    }
-
     /// Whether it was new.
     pub fn insert(&mut self, n: u32) -> bool {
         let (word, bit) = (n as usize / 64, 1 << (n % 64));

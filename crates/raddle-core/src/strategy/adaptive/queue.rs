@@ -12,8 +12,6 @@ use std::cmp::{Ordering, Reverse};
 pub(super) struct Subtrace {
     pub edge: Edge,
     pub distance: u32,
-    /// There is no pattern in it.
-    pub bare: bool,
     /// Thread switches, write accesses, shared variables.
     pub heuristics: [u32; 3],
 }
@@ -31,10 +29,11 @@ pub struct Selection {
     pub degree: (u32, u32),
 }
 
-/// Takes the most promising subtrace out of the queue, and drops those for which there is no room.
+/// Takes the most promising subtrace out of the queue, with the heuristics' help if they have a say, and drops those for which there is no room.
 pub(super) fn select(
     queue: &mut Vec<Subtrace>,
     config: AdaptiveConfig,
+    heuristics: bool,
     rng: &mut Pcg64Mcg,
 ) -> Option<(Subtrace, Selection)> {
     queue.shuffle(rng);
@@ -46,17 +45,9 @@ pub(super) fn select(
         Some(second) if second.distance < distance => (1 + distance, 1 + second.distance),
         Some(_) => (1, 1),
     };
-    let cold = queue[..tied].iter().all(|s| s.bare);
-    if config.heuristics && tied > 1 && (cold || !config.cold) {
+    if heuristics && tied > 1 && (distance > 0 || !config.cold) {
         let (heuristic, best) = most_distinguished(&queue[..tied], rng);
-        let value = |s: &Subtrace| s.heuristics[heuristic];
-        queue[..tied].sort_by_key(|s| Reverse(value(s)));
-        if config.cold {
-            let weight = |i: usize| f64::from(1 + value(&queue[i]));
-            let ahead = |i: &usize| rng.random_bool(weight(*i) / (weight(*i) + weight(*i + 1)));
-            let head = (0..tied - 1).find(ahead).unwrap_or(tied - 1);
-            queue[..=head].rotate_right(1);
-        }
+        queue[..tied].sort_by_key(|s| Reverse(s.heuristics[heuristic]));
         degree = best;
     }
     if !config.keep_besides {
