@@ -429,6 +429,12 @@ mod tests {
         let mut failure = turns(2, 100);
         let middle = (2..12).map(|t| Event::write(t, 0, 0));
         failure.trace.events.splice(50..50, middle);
+        for (i, event) in failure.trace.events.iter_mut().enumerate() {
+            // What repeats itself would be shown once, and nothing cut out.
+            if let Op::Write(access) = &mut event.op {
+                access.written = raddle_core::Content::of(i as u128);
+            }
+        }
         let text = shown(&failure, false);
         assert!(text.lines().next().unwrap().contains("thread 1"), "{text}");
         assert!(!text.contains("thread 2"), "{text}");
