@@ -66,7 +66,8 @@ fn the_code_under_test_may_end_its_process_in_any_way_and_the_run_goes_on() {
         assert_eq!(reply.executions, 40);
         assert!(failures(&reply.distinct).iter().all(|k| *k == kind), "{words}");
         let failed = reply.distinct.iter().find(|e| e.failure.is_some()).expect(words);
-        assert!(failed.failure.as_ref().unwrap().message.contains(words), "{words}");
+        let message = &failed.failure.as_ref().unwrap().message;
+        assert!(message.contains(words), "{words}: {message}");
         assert_eq!(result(failed, 2, 0), &CallResult::Unfinished);
         assert!(reply.distinct.iter().any(|e| e.failure.is_none()), "{words}");
     }

@@ -166,13 +166,13 @@ impl Subject {
         if self.get() != 1 {
             return 0;
         }
-        let cell = Box::into_raw(Box::new([7u64; 4]));
+        let cell = Box::into_raw(Box::new([7u8; 32]));
         let pointer = Box::into_raw(Box::new([cell; 4]));
         // SAFETY: none, that is what it is for.
         unsafe {
             drop(Box::from_raw(pointer));
-            let found = std::hint::black_box(pointer).cast::<*mut u64>().read_volatile();
-            found.read_volatile()
+            let found = std::hint::black_box(pointer).cast::<*mut u8>().read_volatile();
+            found.read_volatile().into()
         }
     }
 
