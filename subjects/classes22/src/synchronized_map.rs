@@ -1,7 +1,6 @@
 //! V8, `java.util.Collections.synchronizedMap`: two maps that contain each other are locked in opposite orders.
 
-use std::cmp::Ordering::{Equal, Greater, Less};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use crate::java::{Monitor, enter};
 
@@ -174,14 +173,15 @@ impl SynchronizedMap {
     }
 }
 
-/// [`SynchronizedMap`] with no monitor held while another map is entered, unless both are taken in a fixed order.
+/// Entered by every method of every [`SynchronizedMapFixed`].
+static ALL: Mutex<()> = Mutex::new(());
+
+/// [`SynchronizedMap`] with one monitor for all maps: whoever looks at several sees them at one moment, and there is no
+/// order in which two could be entered.
 #[derive(Debug, Default)]
 pub struct SynchronizedMapFixed {
     table: Mutex<Contents<SynchronizedMapFixed>>,
 }
-
-/// The contents of a map, locked.
-type Own<'a> = MutexGuard<'a, Contents<SynchronizedMapFixed>>;
 
 impl SynchronizedMapFixed {
     /// An empty map.
@@ -189,56 +189,50 @@ impl SynchronizedMapFixed {
         SynchronizedMapFixed::default()
     }
 
+    /// Calls the table under the monitor. The short lock inside only makes the table's memory safe.
+    fn locked<T>(&self, call: impl FnOnce(&mut Contents<SynchronizedMapFixed>) -> T) -> T {
+        let _all = enter(&ALL);
+        call(&mut enter(&self.table))
+    }
+
     /// Sets the value of a key and returns the old one.
     pub fn put(&self, key: i32, value: i32) -> Option<i32> {
-        enter(&self.table).put(key, value)
+        self.locked(|table| table.put(key, value))
     }
 
     /// Makes another map a key of this one.
     pub fn put_map(&self, map: &Arc<SynchronizedMapFixed>) {
-        enter(&self.table).maps.push(Arc::downgrade(map));
-    }
-
-    /// The contents of both maps, entered in an order that all agree on; `None` if they are one map.
-    fn both<'a>(&'a self, other: &'a SynchronizedMapFixed) -> Option<[Own<'a>; 2]> {
-        let own = std::ptr::from_ref(self);
-        match own.cmp(&std::ptr::from_ref(other)) {
-            Equal => None,
-            Less => Some([enter(&self.table), enter(&other.table)]),
-            Greater => {
-                let theirs = enter(&other.table);
-                Some([enter(&self.table), theirs])
-            }
-        }
+        self.locked(|table| table.maps.push(Arc::downgrade(map)));
     }
 
     /// Puts all numbers of another map into this one.
     pub fn put_all(&self, other: &SynchronizedMapFixed) {
-        if let Some([mut table, theirs]) = self.both(other) {
-            for (key, value) in &theirs.numbers {
-                table.put(*key, *value);
-            }
+        let _all = enter(&ALL);
+        let numbers = enter(&other.table).numbers.clone();
+        let mut table = enter(&self.table);
+        for (key, value) in numbers {
+            table.put(key, value);
         }
     }
 
     /// The number of keys.
     pub fn size(&self) -> usize {
-        let table = enter(&self.table);
-        table.numbers.len() + table.maps.len()
+        self.locked(|table| table.numbers.len() + table.maps.len())
     }
 
     /// Removes everything.
     pub fn clear(&self) {
-        *enter(&self.table) = Contents::default();
+        self.locked(|table| *table = Contents::default());
     }
 
     /// The keys that are numbers, with their values.
     pub fn entry_set(&self) -> Vec<(i32, i32)> {
-        enter(&self.table).numbers.clone()
+        self.locked(|table| table.numbers.clone())
     }
 
     /// The hash code, of all that the map contains; still overflows if that includes the map.
     pub fn hash_code(&self) -> i32 {
+        let _all = enter(&ALL);
         self.hash_at(0)
     }
 
@@ -253,20 +247,23 @@ impl SynchronizedMapFixed {
 
     /// Whether another map has the same numbers.
     pub fn equals(&self, other: &SynchronizedMapFixed) -> bool {
-        self.both(other).is_none_or(|[own, theirs]| own.numbers == theirs.numbers)
+        let _all = enter(&ALL);
+        let numbers = enter(&other.table).numbers.clone();
+        enter(&self.table).numbers == numbers
     }
 
     /// The value of a key.
     pub fn get(&self, key: i32) -> Option<i32> {
-        enter(&self.table).numbers.iter().find(|entry| entry.0 == key).map(|entry| entry.1)
+        self.locked(|table| table.numbers.iter().find(|entry| entry.0 == key).map(|entry| entry.1))
     }
 
     /// Removes a key; `false` if it is not there.
     pub fn remove(&self, key: i32) -> bool {
-        let mut table = enter(&self.table);
-        let before = table.numbers.len();
-        table.numbers.retain(|entry| entry.0 != key);
-        table.numbers.len() < before
+        self.locked(|table| {
+            let before = table.numbers.len();
+            table.numbers.retain(|entry| entry.0 != key);
+            table.numbers.len() < before
+        })
     }
 
     /// Whether there is no key.
