@@ -69,6 +69,16 @@ fn drops_several(harness: &Harness, test: &Test, thread: u32) -> bool {
     given + made > 1 + suffix.iter().map(moves).sum::<usize>()
 }
 
+/// Whether a call that is documented to give something back meanwhile, such as a lock, ran beside another one. What it finds
+/// when it goes on, no sequential order shows; not even that it panics.
+pub fn gave_back(harness: &Harness, test: &Test, calls: &Calls, key: &Key) -> bool {
+    let collects =
+        |d: &Domain| matches!(d, Domain::Choice(of) if of.iter().any(|c| c.starts_with(".collect")));
+    let gives_back = |thunk: &Thunk| thunk.compound && !thunk.params.iter().any(collects);
+    let thunk = thunk_of(test, key.0, key.1).filter(|_| key.0 > 0);
+    thunk.is_some_and(|thunk| gives_back(harness.thunk(thunk))) && overlapped(calls, key)
+}
+
 /// Whether another call ran beside one that consists of several steps.
 pub fn is_diffuse(harness: &Harness, test: &Test, calls: &Calls) -> bool {
     let compound = |(key, call): (&Key, &CallRecord)| {
@@ -133,6 +143,22 @@ mod tests {
             call(2, 0, 5, 6, result),
         ];
         (ty.harness, test, Calls::new(&Execution { calls, ..Execution::default() }))
+    }
+
+    #[test]
+    fn what_gives_something_back_meanwhile_is_excused_only_beside_others() {
+        let (mut harness, test, calls) = beside_first("None");
+        let first = test.suffixes[1][0].thunk;
+        let gave = |harness: &Harness, key: Key| gave_back(harness, &test, &calls, &key);
+        let keys: Vec<Key> = calls.iter().map(|(key, _)| *key).collect();
+        let [push, of_first] = [(1, 0), (2, 0)].map(|k| *keys.iter().find(|x| (x.0, x.1) == k).unwrap());
+        assert!(!gave(&harness, of_first), "it does not say so");
+        harness.thunks[first.0 as usize].compound = true;
+        assert!(gave(&harness, of_first));
+        harness.thunks[first.0 as usize].params = vec![Domain::Choice(vec![".collect()".to_owned()])];
+        assert!(!gave(&harness, of_first), "an iterator gives nothing back");
+        harness.thunks[test.suffixes[0][0].thunk.0 as usize].compound = true;
+        assert!(!gave(&harness, push), "nobody ran beside it");
     }
 
     #[test]
