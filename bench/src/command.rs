@@ -17,6 +17,14 @@ pub fn raddle() -> Command {
     command
 }
 
+/// Builds `cargo raddle` of a checkout and says where it is.
+pub fn build(root: &Path) -> anyhow::Result<PathBuf> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--release", "--quiet", "--package", "cargo-raddle"]).current_dir(root);
+    anyhow::ensure!(cargo.status()?.success(), "the command does not build");
+    Ok(root.join("target/release/cargo-raddle"))
+}
+
 /// What a command prints; an error if it fails.
 pub fn output(command: &mut Command) -> anyhow::Result<String> {
     output_with(command, &[0])

@@ -80,11 +80,3 @@ pub fn load() -> f64 {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0.0)
 }
-
-/// Builds the command and says where it is.
-pub fn command(root: &std::path::Path) -> anyhow::Result<std::path::PathBuf> {
-    let mut cargo = std::process::Command::new("cargo");
-    cargo.args(["build", "--release", "--quiet", "--package", "cargo-raddle"]).current_dir(root);
-    anyhow::ensure!(cargo.status()?.success(), "the command does not build");
-    Ok(root.join("target/release/cargo-raddle"))
-}

@@ -72,6 +72,12 @@ struct Row {
     executions: u64,
     pairs: u64,
     covered: u64,
+    /// Instances of memory-access patterns that occurred.
+    instances: u64,
+    /// Those of them that the compiler's MIR allows, and all that it allows; `None` if it could not be read.
+    allowed: Option<(u64, u64)>,
+    /// The chance that another test shows a new one.
+    chance_of_new: Option<f64>,
     unconfirmed: u64,
     isolated: bool,
     /// Kind and what tells the finding from others.
@@ -150,6 +156,11 @@ fn fill(row: &mut Row, event: &Value) {
     row.executions = number(&stats["executions"]);
     row.pairs = number(&stats["pairs"]["total"]);
     row.covered = number(&stats["pairs"]["covered"]);
+    let patterns = &stats["patterns"];
+    row.instances = number(&patterns["covered"]);
+    let all = patterns.get("static").map(|s| &s["all"]);
+    row.allowed = all.map(|all| (number(&all["covered"]), number(&all["total"])));
+    row.chance_of_new = patterns["chance_of_new"].as_f64();
     row.unconfirmed = number(&stats["unconfirmed"]);
     row.isolated = stats["isolated"].as_bool().unwrap_or(false);
 }
@@ -185,9 +196,10 @@ fn markdown(args: &Args, rows: &[Row], seconds: u64) {
          Each finding is argued in [published-crates.md](../../docs/published-crates.md).\n"
     );
     println!(
-        "| type | version | generator | methods | working | share | tests | executions | pairs covered | findings |"
+        "| type | version | generator | methods | working | share | tests | executions | pairs covered | \
+         patterns | of those the code allows | new per test | findings |"
     );
-    println!("| --- | --- | --- | --: | --: | --: | --: | --: | --: | --- |");
+    println!("| --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --- |");
     for r in rows {
         let share = 100.0 * r.working as f64 / r.methods.max(1) as f64;
         let mut findings: Vec<String> = r.findings.iter().map(|(_, cause)| cause.clone()).collect();
@@ -199,7 +211,7 @@ fn markdown(args: &Args, rows: &[Row], seconds: u64) {
         }
         let findings = if findings.is_empty() { "none".to_owned() } else { findings.join("<br>") };
         println!(
-            "| {} | {} | {} | {} | {} | {share:.0} % | {} | {}{} | {} of {} | {} |",
+            "| {} | {} | {} | {} | {} | {share:.0} % | {} | {}{} | {} of {} | {} | {} | {} | {} |",
             r.target,
             r.version,
             r.generator,
@@ -210,11 +222,16 @@ fn markdown(args: &Args, rows: &[Row], seconds: u64) {
             if r.isolated { " (isolated)" } else { "" },
             r.covered,
             r.pairs,
+            r.instances,
+            r.allowed.map_or("not known".to_owned(), |(covered, all)| format!("{covered} of {all}")),
+            r.chance_of_new.map_or("–".to_owned(), |c| format!("{:.0} %", 100.0 * c)),
             findings.replace('|', "\\|")
         );
     }
     println!(
-        "\n*Isolated*: the type keeps something from test to test, so every execution had a process of its own."
+        "\n*Isolated*: the type keeps something from test to test, so every execution had a process of its own. \
+         *Patterns*: instances of memory-access patterns that occurred; then how many of them are among those that the compiler's MIR allows; \
+         then the share of the last hundred tests that showed a new one."
     );
     by_type("Methods without a thunk", rows, |r| &r.missing);
     by_type("Results that are not compared by default", rows, |r| &r.weak);

@@ -3,6 +3,7 @@
 //! What a function is *for* depends on the type one looks from and is decided in [`classify`](crate::classify).
 
 use crate::convert::{Converter, pair};
+use crate::kinship;
 use crate::members::signature;
 use crate::model::{ApiTrait, ApiType, Arg, Function, Generics, Impl, LeftOut, ParamKind, Ty, Via};
 use crate::unify::{Alias, fold};
@@ -80,6 +81,7 @@ pub fn collect(world: &World) -> Collected {
             _ => {}
         }
     }
+    kinship::hand_on(&mut out);
     out
 }
 

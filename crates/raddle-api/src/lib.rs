@@ -14,6 +14,7 @@ pub mod error;
 pub mod facts;
 pub mod find;
 pub mod harness;
+mod kinship;
 pub mod list;
 mod members;
 pub mod model;

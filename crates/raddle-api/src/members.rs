@@ -3,6 +3,7 @@
 use crate::collect::{Collected, Collector, Pooled, UNSAFE};
 use crate::convert::{Converter, pair, span, summary};
 use crate::facts;
+use crate::kinship;
 use crate::model::{
     ApiType, Fact, Function, Generics, LeftOut, Origin, Purpose, Receiver, Standing, TraitRef, Ty, TypeKind,
     Variant, VariantFields, Via,
@@ -382,6 +383,7 @@ pub(crate) fn signature(
         must_use: item.attrs.iter().any(|a| matches!(a, Attribute::MustUse { .. })),
         summary: summary(item),
         caveat: promise::caveat(docs, alone),
+        like: kinship::model(docs),
         in_parts: promise::in_parts(docs),
         gives_up: promise::gives_up(item.name.as_deref().unwrap_or_default(), docs),
         span: span(item),

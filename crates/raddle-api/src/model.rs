@@ -233,6 +233,9 @@ pub struct Function {
     /// A sentence of its documentation by which its result may be old or rough.
     #[serde(default)]
     pub caveat: Option<String>,
+    /// The name of the function that it is like by its documentation.
+    #[serde(default)]
+    pub like: Option<String>,
     /// A sentence of its documentation by which it makes several steps.
     #[serde(default)]
     pub in_parts: Option<String>,

@@ -4,8 +4,8 @@
 
 use crate::model::{Api, Function, Receiver, Ty, Via};
 
-/// Phrases after which a result may be old or rough, whatever the function is for.
-const ROUGH: [&str; 16] = [
+/// Phrases after which a result may be old or rough, or another call's, whatever the function is for.
+const ROUGH: [&str; 17] = [
     "stale",
     "outdated",
     "out of date",
@@ -22,10 +22,17 @@ const ROUGH: [&str; 16] = [
     "undercount",
     "may or may not",
     "racy",
+    "coalesced",
 ];
 /// Phrases that count for functions that look at the whole object: they take nothing but `self`.
-const WHOLE: [&str; 5] =
-    ["not guarantee", "no guarantee", "[consistency]", "not atomic", "concurrent modification"];
+const WHOLE: [&str; 6] = [
+    "not guarantee",
+    "no guarantee",
+    "[consistency]",
+    "not atomic",
+    "concurrent modification",
+    "concurrent write",
+];
 /// Phrases of documentation that say when a `try_` gives up.
 const GIVES_UP: [&str; 7] = ["lock", "block", "contend", "contention", "busy", "at this time", "spurious"];
 /// Phrases of documentation that say that something is given back meanwhile.
@@ -83,8 +90,8 @@ pub fn weak(function: &Function) -> Option<String> {
     {
         return Some("it reads one object after the other".to_owned());
     }
-    let shared = matches!(function.receiver, Receiver::Shared | Receiver::Exclusive);
-    function.caveat.as_ref().filter(|_| shared).map(|sentence| format!("documented: \"{sentence}\""))
+    let called = function.receiver != Receiver::None;
+    function.caveat.as_ref().filter(|_| called).map(|sentence| format!("documented: \"{sentence}\""))
 }
 
 /// The answers of a function that may mean no more than that another call was in the way, and why.

@@ -126,12 +126,19 @@ impl Kind {
 }
 
 impl Analysis {
-    /// The accesses of a type, by its path or, if that is unambiguous, by the end of its path. `None` if it has no methods.
+    /// The accesses of a type, by its path or by the end of its path; of several, the one nearest to the root is meant, unless
+    /// two are equally near: what a crate re-exports wraps what lies deeper. `None` if it has no methods.
     pub fn of_type(&self, path: &str) -> Option<TypeAccesses> {
         let ending = format!("::{path}");
-        let mut fitting = self.program.types().filter(|t| *t == path || t.ends_with(&ending));
-        let exact = self.program.types().find(|t| *t == path);
-        let path = exact.or_else(|| fitting.next().filter(|_| fitting.next().is_none()))?.to_owned();
+        let depth = |t: &str| t.matches("::").count();
+        let mut fitting: Vec<&str> =
+            self.program.types().filter(|t| *t == path || t.ends_with(&ending)).collect();
+        fitting.sort_by_key(|t| depth(t));
+        let path = match fitting[..] {
+            [one] => one.to_owned(),
+            [first, second, ..] if depth(first) < depth(second) => first.to_owned(),
+            _ => return None,
+        };
         let mut result = TypeAccesses { path: path.clone(), ..TypeAccesses::default() };
         let mut reached = BTreeSet::new();
         for f in self.program.index.methods(&path) {

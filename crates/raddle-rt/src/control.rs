@@ -302,7 +302,6 @@ fn begin_again(store: &mut Store) {
         return;
     }
     crate::hooks::remember_much();
-    rt().blocks.trust_none();
     if rewind::mark() {
         conclude_undone(store);
         if let Some(stop) = next(store) {
@@ -342,11 +341,8 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
             r.begin_loop();
             messages::hide_output();
             signals::install();
-            if store.gives_up && store.unclean < rewind::TRIES {
-                r.blocks.trust_none();
-                if rewind::mark() {
-                    conclude_undone(store);
-                }
+            if store.gives_up && store.unclean < rewind::TRIES && rewind::mark() {
+                conclude_undone(store);
             }
             let stop = loop {
                 if let Some(stop) = next(store) {

@@ -17,7 +17,7 @@ pub const LONG_PATIENCE: u64 = 200_000;
 const SPIN_ROUNDS: u32 = 3;
 /// How many times as many steps as asked for an execution may take in the end, if everybody gets a turn in the rest of
 /// them: a test that is merely long comes to its end.
-const FAIR_LIMIT: u64 = 10;
+pub const FAIR_LIMIT: u64 = 10;
 
 /// Reads of the same unchanged memory, while nothing is written, after which a thread that was made to yield counts
 /// as spinning.

@@ -65,6 +65,8 @@ const LIST: usize = BASE + PAGE + STACK;
 
 /// Marks this place; `false` now (or at once, if it cannot be done), `true` each time that [`back`] returns here.
 pub fn mark() -> bool {
+    // A block that is fresh now will not be when it is taken for the second time from here.
+    rt().blocks.trust_none();
     let Some(pages) = worth_keeping() else { return false };
     // SAFETY: a new mapping at an address that nothing else uses.
     let p = unsafe {

@@ -60,11 +60,11 @@ impl Raw {
         self.number("tests")
     }
 
-    /// Points of the curve: tests, milliseconds, pairs, patterns, bugs, executions.
-    pub fn curve(&self) -> Vec<[f64; 6]> {
+    /// Points of the curve: tests, milliseconds, pairs, patterns, bugs, executions, pairs of places.
+    pub fn curve(&self) -> Vec<[f64; 7]> {
         let curve = self.stats.as_ref().and_then(|s| s["curve"].as_array()).cloned().unwrap_or_default();
         let field = |point: &Value, name: &str| point[name].as_f64().unwrap_or(0.0);
-        let fields = ["tests", "at_ms", "pairs", "patterns", "bugs", "executions"];
+        let fields = ["tests", "at_ms", "pairs", "patterns", "bugs", "executions", "locations"];
         curve.iter().map(|p| fields.map(|f| field(p, f))).collect()
     }
 }
@@ -118,7 +118,7 @@ impl Lab {
         std::fs::create_dir_all(&dir)?;
         let command = match command {
             Some(path) => path.canonicalize().with_context(|| format!("no command at {}", path.display()))?,
-            None => crate::measure::command(&root)?,
+            None => crate::command::build(&root)?,
         };
         let digest = Sha256::digest(std::fs::read(&command)?);
         let build: String = digest.iter().map(|b| format!("{b:02x}")).collect();

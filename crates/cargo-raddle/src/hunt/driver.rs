@@ -105,6 +105,12 @@ impl Lab<'_> {
         Oracle::new(&subject.harness, OracleOptions::default())
     }
 
+    /// The oracle that has the last word on a violation: it knows nothing from before, and no sequential order that it
+    /// runs is touched by what ran before.
+    pub fn last_word(&self, subject: &Subject) -> Oracle {
+        Oracle::new(&subject.harness, OracleOptions { isolated: true, ..OracleOptions::default() })
+    }
+
     /// Whether memory-access patterns are followed: it costs time, and only some generators need it.
     fn follows(&self) -> bool {
         self.settings.patterns || self.settings.generator.starts_with("maptest")
@@ -150,6 +156,7 @@ impl Lab<'_> {
                 outdated: 0,
                 unconfirmed: vec![],
                 isolated: false,
+                per_thread: false,
                 isolated_because: None,
                 coverage: generator.coverage().clone(),
                 patterns: (self.follows() && generator.patterns().is_none()).then(PatternCoverage::default),
@@ -188,6 +195,7 @@ impl Lab<'_> {
         }
         done.totals = std::mem::take(&mut hunt.search.totals);
         done.oracle = hunt.oracle.cost;
+        done.per_thread = hunt.oracle.tells_threads_apart();
         Ok(hunt.done)
     }
 }
@@ -277,13 +285,22 @@ impl Hunt<'_> {
         if tests < next && !self.enough() {
             return;
         }
-        let Stages { generate, execute, judge, .. } = self.done.stages;
-        let at_ms = u64::try_from((generate + execute + judge).as_millis()).unwrap_or(u64::MAX);
-        let patterns = generator.patterns().or(self.done.patterns.as_ref()).map_or(0, |p| p.covered().len());
+        let Stages { generate, execute, cover, judge, .. } = self.done.stages;
+        let at_ms = u64::try_from((generate + execute + cover + judge).as_millis()).unwrap_or(u64::MAX);
+        let followed = generator.patterns().or(self.done.patterns.as_ref());
+        let (patterns, locations) = followed.map_or((0, 0), |p| (p.covered().len(), p.locations()));
         let pairs = generator.coverage().progress().0;
         let place = |f: &Failure| (f.kind, f.at.as_ref().map(|s| (s.file.clone(), s.line, s.column)));
         let bugs: BTreeSet<_> = self.done.findings.iter().map(|(f, _)| place(&f.failure)).collect();
-        self.done.curve.push(Sample { tests, executions, at_ms, pairs, patterns, bugs: bugs.len() });
+        self.done.curve.push(Sample {
+            tests,
+            executions,
+            at_ms,
+            pairs,
+            patterns,
+            locations,
+            bugs: bugs.len(),
+        });
     }
 
     fn enough(&self) -> bool {
@@ -419,7 +436,7 @@ impl Hunt<'_> {
         let settings = self.lab.settings;
         let strategy = plan.runs.first().map_or(settings.strategy.as_str(), |(s, _)| s.as_str());
         // The sequential orders are run anew as well: a set of them that is not complete makes anything a violation.
-        let mut anew = self.lab.oracle(self.subject);
+        let mut anew = self.lab.last_word(self.subject);
         let first = match confirm::confirm(&mut self.proof, &mut anew, &found, strategy, settings.seed)? {
             Ok(confirmed) => confirmed,
             Err(instead) => return Ok(Err(instead)),
@@ -438,7 +455,7 @@ impl Hunt<'_> {
         self.proof.set_deadline(Some(Instant::now() + confirm::PATIENCE));
         self.proof.renew();
         let schedule = &small.execution.schedule;
-        let mut anew = self.lab.oracle(self.subject);
+        let mut anew = self.lab.last_word(self.subject);
         let confirmed =
             confirm::replay(&mut self.proof, &mut anew, &small.test, settings.seed, schedule, &mark)?;
         // The smaller one may not stand by itself; the larger one does.
@@ -463,7 +480,8 @@ impl Hunt<'_> {
                 continue;
             }
             self.proof.renew();
-            match executed!(repeat(&mut self.proof, &mut self.oracle, &saved)) {
+            let mut anew = self.lab.last_word(self.subject);
+            match executed!(repeat(&mut self.proof, &mut anew, &saved)) {
                 Ok(confirmed) => {
                     let found = Kept::new(&self.subject.harness, confirmed);
                     self.kept.insert(found.cause.clone());

@@ -181,6 +181,8 @@ pub struct Stats {
     pub unconfirmed: usize,
     /// Every execution had a process of its own, because the program keeps something from test to test.
     pub isolated: bool,
+    /// Results depend on which thread calls, so a thread's first call was not compared while others ran beside it.
+    pub per_thread: bool,
     /// Saved findings that did not repeat or belong to another build.
     pub outdated: usize,
     /// Workers that died.
@@ -354,6 +356,7 @@ impl Stats {
             curve: hunted.curve.clone(),
             unconfirmed: hunted.unconfirmed.len(),
             isolated: hunted.isolated,
+            per_thread: hunted.per_thread,
             outdated: hunted.outdated,
             deaths: hunted.totals.deaths,
             generate_ms: hunted.stages.generate.as_millis(),

@@ -70,6 +70,8 @@ pub struct Sample {
     pub pairs: usize,
     /// Instances of memory-access patterns that had occurred, if they were followed.
     pub patterns: u64,
+    /// Pairs of places that two threads had visited one right after the other, if patterns were followed.
+    pub locations: usize,
     /// Findings that differ in kind or place.
     pub bugs: usize,
 }
@@ -128,6 +130,8 @@ pub struct Hunted {
     pub unconfirmed: Vec<Unconfirmed>,
     /// What earlier tests left behind changed a later one, so that from then on every execution had a process of its own.
     pub isolated: bool,
+    /// Results depend on which thread calls.
+    pub per_thread: bool,
     /// What was seen, and not seen again in a fresh process, when that became clear.
     pub isolated_because: Option<Unconfirmed>,
     /// Which methods ran at the same time.

@@ -39,7 +39,7 @@ pub fn run(args: &ReplayArgs, output: &Output, summary: &mut Summary) -> Result<
     let settings = settings(&saved.job);
     let lab = Lab { settings: &settings, runtime: &runtime, scratch: scratch.path(), findings: dir };
     let mut workers = lab.workers(&subject, saved.job.clone(), "replay", None)?;
-    let mut oracle = lab.oracle(&subject);
+    let mut oracle = lab.last_word(&subject);
     let mut reproduced = 0;
     let outcome = loop {
         workers.renew();

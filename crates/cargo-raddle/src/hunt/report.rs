@@ -138,6 +138,11 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
             );
         }
     }
+    if h.per_thread {
+        text.push_str(
+            "\n     results depend on which thread calls: a thread's first call is not compared while others run beside it",
+        );
+    }
     if h.lost.0 > 0 {
         let why = h.lost.1.as_deref().unwrap_or_default().lines().next().unwrap_or_default().to_owned();
         let _ = write!(text, "\n     {} could not be done, the first because: {why}", many(h.lost.0, "run"));

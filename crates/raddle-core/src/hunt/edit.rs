@@ -4,6 +4,7 @@
 //! it, and the slots after it get other numbers.
 
 use super::harness::{Harness, Role};
+use super::oracle::CallRef;
 use super::test::{Step, Test};
 use super::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,6 +70,30 @@ pub fn without_calls(
         *suffix = kept.steps;
     }
     (fewer, places)
+}
+
+/// The test with these calls of its suffixes only, in this order, all made by one thread.
+pub fn in_one_thread(harness: &Harness, test: &Test, calls: &[CallRef]) -> Test {
+    let slots = test.setup.iter().map(|s| harness.thunk(s.thunk).output.slots.len()).sum::<usize>() as u32;
+    let mut next = slots;
+    let mut numbers: Vec<Vec<Option<u32>>> = vec![(0..slots).map(Some).collect(); test.suffixes.len()];
+    let mut steps = Vec::new();
+    for call in calls {
+        let (Some(suffix), Some(numbers)) =
+            (test.suffixes.get(call.thread as usize - 1), numbers.get_mut(call.thread as usize - 1))
+        else {
+            continue;
+        };
+        let Some(step) = suffix.get(call.step as usize) else { continue };
+        let args = step.args.iter().map(|v| renumber(v, numbers).unwrap_or_else(|| v.clone())).collect();
+        for _ in &harness.thunk(step.thunk).output.slots {
+            numbers.push(Some(next));
+            next += 1;
+        }
+        steps.push(Step { args, ..step.clone() });
+    }
+    let give = test.give.iter().map(|(slot, _)| (*slot, 0)).collect();
+    Test { setup: test.setup.clone(), give, suffixes: vec![steps], finally: Vec::new() }
 }
 
 /// The test without a suffix; `None` when nothing concurrent is left.
@@ -184,6 +209,23 @@ mod tests {
         assert_eq!(fewer.suffixes.iter().map(Vec::len).collect::<Vec<_>>(), [1, 0, 1]);
         // What used the guard went with it; the last is the dropping at the end.
         assert_eq!(places, BTreeMap::from([((1, 2), 0), ((1, 3), 1), ((2, 1), 0), ((3, 0), 0), ((3, 1), 1)]));
+    }
+
+    #[test]
+    fn one_thread_makes_the_calls_of_several() {
+        let ty = objects::channel();
+        let t = test(&ty);
+        let call = |thread, step| CallRef { thread, step };
+        let one = in_one_thread(&ty.harness, &t, &[call(3, 0), call(1, 0), call(2, 0), call(1, 1)]);
+        assert_eq!((one.suffixes.len(), one.suffixes[0].len()), (1, 4));
+        assert!(one.give.iter().all(|(_, suffix)| *suffix == 0));
+        // The guard that the first suffix makes is its first slot there, and is here.
+        let made = ty.harness.thunk(t.suffixes[0][0].thunk).output.slots.len();
+        assert_eq!(made, 1);
+        assert_eq!(one.suffixes[0][3].args, t.suffixes[0][1].args, "{}", wire::encode(&one));
+        let later = in_one_thread(&ty.harness, &t, &[call(1, 0), call(1, 0), call(1, 1)]);
+        let Value::Slot(guard) = t.suffixes[0][1].args[0] else { panic!("it uses the guard") };
+        assert_eq!(later.suffixes[0][2].args[0], Value::Slot(guard));
     }
 
     #[test]

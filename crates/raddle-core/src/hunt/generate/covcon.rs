@@ -3,12 +3,12 @@
 use super::build::{Builder, Draft};
 use super::call::Sequence;
 use super::pairs::PairCoverage;
-use super::rehearse::{self, Rehearsals};
+use super::rehearse::{self, Rehearsals, Rehearses};
 use super::{Generator, Options, Plan};
 use crate::coverage::method_pairs::{MethodPair, Rule, Selector};
 use crate::hunt::harness::{Harness, ThunkId};
 use crate::hunt::protocol::{Executor, ExecutorError, RunReply};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// CovCon's generator (Section IV). A pair of methods is chosen by its tried and covered counts
@@ -31,7 +31,6 @@ pub struct CovCon {
     prefixes: Rc<BTreeMap<u64, [Option<Rc<Sequence>>; 2]>>,
     /// Tests made, by pair.
     made: BTreeMap<MethodPair, u64>,
-    ready: VecDeque<Plan>,
     options: Options,
     selections: u64,
     rehearsals: Rehearsals,
@@ -47,7 +46,6 @@ impl CovCon {
             selector: Selector::new(options.rule, seed),
             prefixes: Rc::default(),
             made: BTreeMap::new(),
-            ready: VecDeque::new(),
             options,
             selections: 0,
             rehearsals: Rehearsals::default(),
@@ -84,7 +82,7 @@ impl CovCon {
                     if self.options.checks { self.builder.checks(exec, &draft)? } else { Vec::new() };
                 let runs = self.options.runs.clone();
                 let plan = |test| Plan { test, runs, pair: Some(pair) };
-                self.ready.extend(draft.finish(finally).map(plan));
+                self.rehearsals.ready.extend(draft.finish(finally).map(plan));
             }
         }
         Ok(())
@@ -117,31 +115,26 @@ impl CovCon {
     }
 }
 
+impl Rehearses for CovCon {
+    fn parts(&mut self) -> (&mut Builder, &mut Rehearsals) {
+        (&mut self.builder, &mut self.rehearsals)
+    }
+}
+
 impl Generator for CovCon {
     fn next(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
         // Every pair gets its chance, and some of them another one, before it gives up.
         for _ in 0..2 * self.coverage.counts.len() + 10 {
-            if let Some(plan) = self.ready.pop_front() {
+            if let Some(plan) = self.rehearsals.ready.pop_front() {
                 return Ok(Some(plan));
             }
             self.select(exec)?;
         }
-        Ok(self.ready.pop_front())
+        Ok(self.rehearsals.ready.pop_front())
     }
 
     fn prepare(&mut self, tests: usize, exec: &mut dyn Executor) -> Result<(), ExecutorError> {
-        if !self.ready.is_empty() {
-            return Ok(());
-        }
-        let tests = self.rehearsals.ahead(tests);
-        let mut copy = self.clone();
-        let (plans, groups) = rehearse::plans(&mut copy, tests, |copy| &mut copy.builder.tries);
-        if self.rehearsals.perform(exec, self.builder.seed(), &groups, &mut self.builder.tries)? {
-            let rehearsals = self.rehearsals;
-            let ready = plans.into_iter().chain(std::mem::take(&mut copy.ready)).collect();
-            *self = Self { ready, rehearsals, ..copy };
-        }
-        Ok(())
+        rehearse::prepare(self, tests, exec)
     }
 
     fn feedback(&mut self, _plan: &Plan, replies: &[RunReply]) {

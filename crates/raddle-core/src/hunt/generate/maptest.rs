@@ -6,7 +6,7 @@ use super::covcon::CovCon;
 use super::known::Known;
 use super::pairs::PairCoverage;
 use super::patterns::{PatternCoverage, Point};
-use super::rehearse::{self, Rehearsals};
+use super::rehearse::{self, Rehearsals, Rehearses};
 use super::values::one_of;
 use super::{Generator, Options, Plan};
 use crate::coverage::method_pairs::{MethodPair, score};
@@ -17,7 +17,7 @@ use crate::pattern::{CATALOGUE, Instance, PATTERNS, Pattern, PatternId, Which, W
 use crate::{NameId, SiteId};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// One test in so many is CovCon's.
@@ -72,8 +72,6 @@ pub struct MapTest {
     promising: Vec<(ThunkId, ThunkId, u64, u64)>,
     /// What a static analysis says about the methods.
     known: Rc<Known>,
-    /// Tests that were rehearsed.
-    ready: VecDeque<Plan>,
     rehearsals: Rehearsals,
     /// The prefix and the targets of plans that have not come back.
     pending: Vec<(String, Sequence)>,
@@ -102,7 +100,6 @@ impl MapTest {
             kept: Vec::new(),
             promising: Vec::new(),
             known: Rc::default(),
-            ready: VecDeque::new(),
             rehearsals: Rehearsals::default(),
             pending: Vec::new(),
             made: 0,
@@ -304,9 +301,15 @@ impl MapTest {
     }
 }
 
+impl Rehearses for MapTest {
+    fn parts(&mut self) -> (&mut Builder, &mut Rehearsals) {
+        (&mut self.builder, &mut self.rehearsals)
+    }
+}
+
 impl Generator for MapTest {
     fn next(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
-        if let Some(plan) = self.ready.pop_front() {
+        if let Some(plan) = self.rehearsals.ready.pop_front() {
             return Ok(Some(plan));
         }
         self.made += 1;
@@ -325,17 +328,10 @@ impl Generator for MapTest {
     fn prepare(&mut self, tests: usize, exec: &mut dyn Executor) -> Result<(), ExecutorError> {
         // CovCon's tests ask for themselves.
         let own = (CYCLE - 1 - self.made % CYCLE) as usize;
-        if !self.ready.is_empty() || own == 0 || !self.chases() {
+        if own == 0 || !self.chases() {
             return Ok(());
         }
-        let tests = self.rehearsals.ahead(tests.min(own));
-        let mut copy = self.clone();
-        let (plans, groups) = rehearse::plans(&mut copy, tests, |copy| &mut copy.builder.tries);
-        if self.rehearsals.perform(exec, self.builder.seed(), &groups, &mut self.builder.tries)? {
-            let rehearsals = self.rehearsals;
-            *self = Self { ready: plans.into(), rehearsals, ..copy };
-        }
-        Ok(())
+        rehearse::prepare(self, tests.min(own), exec)
     }
 
     fn feedback(&mut self, plan: &Plan, replies: &[RunReply]) {

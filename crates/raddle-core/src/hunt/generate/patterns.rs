@@ -20,6 +20,9 @@ pub struct PatternCoverage {
     by_point: BTreeMap<Point, BTreeSet<ThunkId>>,
     by_method: BTreeMap<ThunkId, BTreeSet<Point>>,
     covered: InstanceSet,
+    /// Pairs of places, one after the other, that two threads visited with nothing written in between, one of them to write: Location
+    /// Pairs. That is what instances of the first three patterns are, whatever the variable.
+    locations: BTreeSet<(SiteId, SiteId)>,
     /// Whether each of the last tests showed something new.
     recent: VecDeque<bool>,
 }
@@ -60,7 +63,19 @@ impl PatternCoverage {
     fn executed(&mut self, reply: &RunReply) -> usize {
         reply.accesses.iter().for_each(|a| self.add(a));
         let instances = reply.patterns.iter().filter_map(|p| p.parse::<Instance>().ok());
-        instances.filter(|i| self.covered.insert(i)).count()
+        let mut new = 0;
+        for instance in instances.filter(|i| self.covered.insert(i)) {
+            new += 1;
+            if let [first, second] = instance.sites()[..] {
+                self.locations.insert((first, second));
+            }
+        }
+        new
+    }
+
+    /// How many pairs of places two threads have visited one right after the other (Location Pairs).
+    pub fn locations(&self) -> usize {
+        self.locations.len()
     }
 
     /// Whether an instance has occurred.

@@ -2,13 +2,12 @@
 
 use super::build::Builder;
 use super::pairs::PairCoverage;
-use super::rehearse::{self, Rehearsals};
+use super::rehearse::{self, Rehearsals, Rehearses};
 use super::values::one_of;
 use super::{Generator, Options, Plan};
 use crate::hunt::harness::{Harness, ThunkId};
 use crate::hunt::protocol::{Executor, ExecutorError, RunReply};
 use rand::RngExt;
-use std::collections::VecDeque;
 
 /// Tests in a row that cannot be built before it gives up.
 const GIVE_UP: usize = 100;
@@ -21,7 +20,6 @@ pub struct RandomTests {
     coverage: PairCoverage,
     options: Options,
     attempts: u64,
-    ready: VecDeque<Plan>,
     rehearsals: Rehearsals,
 }
 
@@ -30,14 +28,7 @@ impl RandomTests {
     pub fn new(harness: &Harness, seed: u64, options: Options) -> Self {
         let builder = Builder::new(harness, seed);
         let coverage = PairCoverage::new(&builder.shop.methods);
-        RandomTests {
-            builder,
-            coverage,
-            options,
-            attempts: 0,
-            ready: VecDeque::new(),
-            rehearsals: Rehearsals::default(),
-        }
+        RandomTests { builder, coverage, options, attempts: 0, rehearsals: Rehearsals::default() }
     }
 
     fn plan(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
@@ -63,10 +54,16 @@ impl RandomTests {
     }
 }
 
+impl Rehearses for RandomTests {
+    fn parts(&mut self) -> (&mut Builder, &mut Rehearsals) {
+        (&mut self.builder, &mut self.rehearsals)
+    }
+}
+
 impl Generator for RandomTests {
     fn next(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
-        if self.builder.shop.methods.is_empty() || !self.ready.is_empty() {
-            return Ok(self.ready.pop_front());
+        if self.builder.shop.methods.is_empty() || !self.rehearsals.ready.is_empty() {
+            return Ok(self.rehearsals.ready.pop_front());
         }
         for _ in 0..GIVE_UP {
             if let Some(plan) = self.plan(exec)? {
@@ -77,18 +74,7 @@ impl Generator for RandomTests {
     }
 
     fn prepare(&mut self, tests: usize, exec: &mut dyn Executor) -> Result<(), ExecutorError> {
-        if !self.ready.is_empty() {
-            return Ok(());
-        }
-        let tests = self.rehearsals.ahead(tests);
-        let mut copy = self.clone();
-        let (plans, groups) = rehearse::plans(&mut copy, tests, |copy| &mut copy.builder.tries);
-        if self.rehearsals.perform(exec, self.builder.seed(), &groups, &mut self.builder.tries)? {
-            let rehearsals = self.rehearsals;
-            let ready = plans.into_iter().chain(std::mem::take(&mut copy.ready)).collect();
-            *self = Self { ready, rehearsals, ..copy };
-        }
-        Ok(())
+        rehearse::prepare(self, tests, exec)
     }
 
     fn feedback(&mut self, _plan: &Plan, replies: &[RunReply]) {

@@ -8,31 +8,35 @@
 //! have done anyway. How many tests are rehearsed depends on how it went the last time. The tests that come out are the same, with one exception: a call that works only after
 //! those of another suffix counts as one that works.
 
+use super::build::Builder;
 use super::tries::{self, Tries};
 use super::{Generator, Plan};
 use crate::hunt::protocol::{Executor, ExecutorError};
 use crate::hunt::test::Test;
 use crate::hunt::wire;
+use std::collections::VecDeque;
 
 /// Tests that were built together, and what was asked on the way.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Group {
+struct Group {
     /// The tests.
-    pub tests: Vec<Test>,
+    tests: Vec<Test>,
     /// Each is a part of one of them.
-    pub asked: Vec<Test>,
+    asked: Vec<Test>,
 }
 
-/// How rehearsals went.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// Tests that were rehearsed, and how that went.
+#[derive(Clone, Debug, Default)]
 pub struct Rehearsals {
+    /// Tests that can be handed out.
+    pub ready: VecDeque<Plan>,
     /// In how many tests all calls worked the last time, or should have.
     tests: usize,
 }
 
 /// An executor that nobody should ask.
 #[derive(Debug)]
-pub struct Nobody;
+struct Nobody;
 
 impl Executor for Nobody {
     fn run(&mut self, _: Vec<crate::hunt::Run>) -> Result<Vec<crate::hunt::RunReply>, ExecutorError> {
@@ -40,38 +44,64 @@ impl Executor for Nobody {
     }
 }
 
-/// The next tests of a generator's copy, whose questions are those of `tries`.
-pub fn plans<G: Generator>(
-    copy: &mut G,
+/// A generator that rehearses.
+pub trait Rehearses: Generator + Clone {
+    /// What asks, and what was rehearsed.
+    fn parts(&mut self) -> (&mut Builder, &mut Rehearsals);
+}
+
+/// Rehearses up to so many of the next tests, unless some are ready.
+pub fn prepare<G: Rehearses>(
+    generator: &mut G,
     tests: usize,
-    tries: impl Fn(&mut G) -> &mut Tries,
-) -> (Vec<Plan>, Vec<Group>) {
+    exec: &mut dyn Executor,
+) -> Result<(), ExecutorError> {
+    let (_, rehearsals) = generator.parts();
+    if !rehearsals.ready.is_empty() {
+        return Ok(());
+    }
+    let tests = rehearsals.ahead(tests);
+    let mut copy = generator.clone();
+    let (plans, groups) = plans(&mut copy, tests);
+    let (builder, rehearsals) = generator.parts();
+    if rehearsals.perform(exec, builder.seed(), &groups, &mut builder.tries)? {
+        let tests = rehearsals.tests;
+        *generator = copy;
+        let (_, rehearsals) = generator.parts();
+        let more = std::mem::take(&mut rehearsals.ready);
+        *rehearsals = Rehearsals { ready: plans.into_iter().chain(more).collect(), tests };
+    }
+    Ok(())
+}
+
+/// The next tests of a generator's copy, and what it would have asked.
+fn plans<G: Rehearses>(copy: &mut G, tests: usize) -> (Vec<Plan>, Vec<Group>) {
     let mut groups: Vec<Group> = Vec::new();
     let mut plans = Vec::new();
-    tries(copy).rehearse();
+    copy.parts().0.tries.rehearse();
     while plans.len() < tests
         && let Ok(Some(plan)) = copy.next(&mut Nobody)
     {
-        let asked = tries(copy).rehearsed();
+        let asked = copy.parts().0.tries.rehearsed();
         match groups.last_mut() {
             Some(group) if asked.is_empty() => group.tests.push(plan.test.clone()),
             _ => groups.push(Group { tests: vec![plan.test.clone()], asked }),
         }
         plans.push(plan);
     }
-    tries(copy).perform();
+    copy.parts().0.tries.perform();
     groups.retain(|g| !g.asked.is_empty());
     (plans, groups)
 }
 
 impl Rehearsals {
     /// How many tests to rehearse if so many are wanted: a call that fails may cost much, so few at first.
-    pub fn ahead(&self, wanted: usize) -> usize {
+    fn ahead(&self, wanted: usize) -> usize {
         (2 * self.tests).clamp(1, wanted)
     }
 
     /// Runs what was rehearsed; whether all of it worked. If not, the answers are put where they will be looked for.
-    pub fn perform(
+    fn perform(
         &mut self,
         exec: &mut dyn Executor,
         seed: u64,

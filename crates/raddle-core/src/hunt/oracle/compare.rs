@@ -106,6 +106,22 @@ pub fn same(a: &CallResult, b: &CallResult, loose: bool) -> bool {
     }
 }
 
+/// Whether a call counts as having returned the same in two executions. Whether a thread had anything to drop at its
+/// end, its other calls say; that the dropping panicked, only itself.
+pub fn agree(test: &Test, key: &Key, a: &Calls, b: &Calls, loose: &BTreeSet<ThunkId>) -> bool {
+    let (a, b) = (a.result(key), b.result(key));
+    match thunk_of(test, key.0, key.1) {
+        Some(thunk) => same(a, b, loose.contains(&thunk)),
+        None => {
+            let made = |r: &CallResult| match r {
+                CallResult::Skipped => CallResult::Opaque,
+                made => made.clone(),
+            };
+            same(&made(a), &made(b), true)
+        }
+    }
+}
+
 /// An address says where something is, not what it is.
 fn without_addresses(text: &str) -> String {
     let mut out = String::new();
@@ -134,9 +150,8 @@ pub fn order(
     let call = |k: &Key| CallRef { thread: k.0, step: k.1 };
     let mut differences = Vec::new();
     for key in keys {
-        let (seen, expected) = (execution.result(key), serial.result(key));
-        let is_loose = thunk_of(test, key.0, key.1).is_none_or(|t| loose.contains(&t));
-        if !same(seen, expected, is_loose) {
+        if !agree(test, key, execution, serial, loose) {
+            let (seen, expected) = (execution.result(key), serial.result(key));
             differences.push(Difference { call: call(key), seen: seen.clone(), expected: expected.clone() });
         }
     }
@@ -152,11 +167,8 @@ pub fn explains(
     serial: &Calls,
     loose: &BTreeSet<ThunkId>,
 ) -> bool {
-    execution.by_key.len() == serial.by_key.len()
-        && execution.by_key.iter().all(|(key, c)| {
-            let is_loose = thunk_of(test, key.0, key.1).is_none_or(|t| loose.contains(&t));
-            same(&c.result, serial.result(key), is_loose)
-        })
+    let keys = execution.by_key.keys().chain(serial.by_key.keys());
+    keys.into_iter().all(|key| agree(test, key, execution, serial, loose))
         && !real_time.iter().any(|(a, b)| serial.reversed(a, b))
 }
 
@@ -192,5 +204,17 @@ mod tests {
         assert!(calls.reversed(&(2, 1, 0), &(1, 1, 0)));
         let beside = calls.beside(&BTreeSet::from([CallRef { thread: 2, step: 0 }]));
         assert_eq!(beside, [CallRef { thread: 1, step: 0 }, CallRef { thread: 1, step: 1 }]);
+    }
+
+    #[test]
+    fn a_thread_may_have_nothing_to_drop_but_may_not_panic_there() {
+        let test = Test { suffixes: vec![vec![]], ..Test::default() };
+        let calls = |calls: Vec<CallRecord>| Calls::new(&Execution { calls, ..Execution::default() });
+        let panic = CallResult::Panic { at: "a.rs:1:2".to_owned(), message: String::new() };
+        let (none, dropped) = (calls(vec![]), calls(vec![record(1, 0, 0, 1)]));
+        let panicked = calls(vec![CallRecord { result: panic, ..record(1, 0, 0, 1) }]);
+        let explains = |a: &Calls, b: &Calls| super::explains(&test, a, &[], b, &BTreeSet::new());
+        assert!(explains(&dropped, &none) && explains(&none, &dropped));
+        assert!(!explains(&panicked, &none) && !explains(&none, &panicked) && !explains(&panicked, &dropped));
     }
 }

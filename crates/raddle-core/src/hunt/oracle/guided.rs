@@ -6,7 +6,7 @@
 //! executions, because a call blocks and is resumed or a time runs out, it rules out nothing but may still explain, and most
 //! executions have an explanation: so the search goes on, and only its failure decides nothing.
 
-use super::compare::{Calls, Key, same, thunk_of};
+use super::compare::{Calls, Key, agree};
 use super::serials::Serial;
 use crate::hunt::harness::ThunkId;
 use crate::hunt::protocol::{Executor, ExecutorError, Fresh, Run};
@@ -49,12 +49,12 @@ pub struct OneOrder {
 /// Orders looked at after one that does not decide everything.
 const DOUBTFUL: usize = 60;
 
-/// Looks at no more than `most` orders; those that are not among `known` are run and put there. Returns those it
-/// looked at.
+/// Looks at no more than `most` orders; those that are not among `known` are run, as `run` says, and put there. Returns
+/// those it looked at.
 pub fn search(
     exec: &mut dyn Executor,
     test: &Test,
-    seed: u64,
+    run: &Run,
     seen: &Calls,
     loose: &BTreeSet<ThunkId>,
     known: &mut Orders,
@@ -62,22 +62,21 @@ pub fn search(
 ) -> Result<(Search, Vec<Serial>), ExecutorError> {
     let guide = Guide { test, seen, loose };
     let intervals = seen.intervals();
-    let text = wire::encode(test);
-    let mut run = Vec::new();
+    let mut looked_at = Vec::new();
     let mut doubtful = 0;
     let mut order = intervals.first();
     while let Some(threads) = order {
-        if run.len() as u64 >= most || doubtful > DOUBTFUL {
-            return Ok((Search::Undecided, run));
+        if looked_at.len() as u64 >= most || doubtful > DOUBTFUL {
+            return Ok((Search::Undecided, looked_at));
         }
         if !known.contains_key(&threads) {
-            let one = run_order(exec, &text, seed, &threads, Fresh::No)?;
+            let one = run_order(exec, run, &threads)?;
             known.insert(threads.clone(), one);
         }
         let OneOrder { runs, several } = &known[&threads];
         if let Some(explains) = runs.iter().find(|s| guide.first_difference(&s.calls).is_none()) {
-            run.push(explains.clone());
-            return Ok((Search::Explained, run));
+            looked_at.push(explains.clone());
+            return Ok((Search::Explained, looked_at));
         }
         let ruled_out = match runs.last() {
             Some(serial) if !several => {
@@ -91,26 +90,22 @@ pub fn search(
             _ => None,
         };
         doubtful += usize::from(doubtful > 0 || ruled_out.is_none());
-        run.extend(runs.last().cloned());
+        looked_at.extend(runs.last().cloned());
         order = intervals.after(&threads, ruled_out.unwrap_or(threads.len()));
     }
     let found = if doubtful > 0 { Search::Undecided } else { Search::None };
-    Ok((found, run))
+    Ok((found, looked_at))
+}
+
+/// A run of a sequential order that [`run_order`] is yet to choose.
+pub fn prepare(test: &Test, seed: u64, fresh: Fresh) -> Run {
+    Run { fresh, stop_at_failure: false, ..Run::new(wire::encode(test), "serial", seed, 2) }
 }
 
 /// Runs one order, once more if it can go in several ways.
-pub fn run_order(
-    exec: &mut dyn Executor,
-    text: &str,
-    seed: u64,
-    threads: &[u32],
-    fresh: Fresh,
-) -> Result<OneOrder, ExecutorError> {
+pub fn run_order(exec: &mut dyn Executor, run: &Run, threads: &[u32]) -> Result<OneOrder, ExecutorError> {
     let listed: Vec<String> = threads.iter().map(u32::to_string).collect();
-    let mut request = Run::new(text.to_owned(), format!("serial:{}", listed.join(",")), seed, 2);
-    request.stop_at_failure = false;
-    request.fresh = fresh;
-    let replies = exec.run(vec![request])?;
+    let replies = exec.run(vec![Run { strategy: format!("serial:{}", listed.join(",")), ..run.clone() }])?;
     let Some(reply) = replies.first() else { return Ok(OneOrder::default()) };
     Ok(OneOrder { runs: reply.distinct.iter().map(Serial::new).collect(), several: reply.executions > 1 })
 }
@@ -119,10 +114,7 @@ impl Guide<'_> {
     /// Which call of the order returned something else first. What differs only in the checks at the end counts
     /// for the whole order.
     fn first_difference(&self, serial: &Calls) -> Option<usize> {
-        let differs = |key: &Key| {
-            let loose = thunk_of(self.test, key.0, key.1).is_none_or(|t| self.loose.contains(&t));
-            !same(self.seen.result(key), serial.result(key), loose)
-        };
+        let differs = |key: &Key| !agree(self.test, key, self.seen, serial, self.loose);
         let mut calls: Vec<(u32, Key)> =
             serial.iter().filter(|(k, _)| k.0 > 0).map(|(k, c)| (c.start, *k)).collect();
         calls.sort_unstable();

@@ -14,6 +14,7 @@
 
 mod compare;
 mod guided;
+mod identity;
 mod intervals;
 mod invariants;
 mod leaks;
@@ -26,7 +27,7 @@ pub use intervals::Intervals;
 pub use verdict::{CallRef, Difference, Explanation, Order, Verdict};
 
 use super::harness::{Harness, ThunkId};
-use super::protocol::{CallResult, Execution, Executor, ExecutorError, Fresh, RunReply};
+use super::protocol::{CallResult, Execution, Executor, ExecutorError, Fresh, Run, RunReply};
 use super::test::Test;
 use super::wire;
 use crate::outcome::Kind;
@@ -56,6 +57,9 @@ pub struct OracleOptions {
     pub results: bool,
     /// Whether memory counts that is left over each time again.
     pub leaks: bool,
+    /// Whether every sequential execution has a process in which nothing has run before. What an earlier test left behind
+    /// in a static or with a thread's identity has no part in them then.
+    pub isolated: bool,
 }
 
 /// Judges executions of tests of one harness.
@@ -67,6 +71,10 @@ pub struct Oracle {
     loose: BTreeSet<ThunkId>,
     /// By test and seed.
     known: BTreeMap<(String, u64), Known>,
+    /// Results depend on which thread calls.
+    personal: bool,
+    /// How often that was looked into in vain.
+    impersonal: u32,
     /// Executions that seemed to leak, and did not.
     resting: u64,
     /// Every execution that seems to leak is looked at.
@@ -126,7 +134,14 @@ pub enum Judgement {
 
 impl Default for OracleOptions {
     fn default() -> Self {
-        OracleOptions { few_orders: 20, all_orders: 2_000, guided_orders: 400, results: true, leaks: true }
+        OracleOptions {
+            few_orders: 20,
+            all_orders: 2_000,
+            guided_orders: 400,
+            results: true,
+            leaks: true,
+            isolated: false,
+        }
     }
 }
 
@@ -140,6 +155,8 @@ impl Oracle {
             options,
             loose,
             known: BTreeMap::new(),
+            personal: false,
+            impersonal: 0,
             resting: 0,
             thorough: false,
             cost: OracleCost::default(),
@@ -164,20 +181,49 @@ impl Oracle {
         if execution.failed() == Some(Kind::Timeout) {
             return Ok(self.undecided());
         }
-        if execution.explained {
+        if execution.explained || is_sequential(execution) {
             return self.left_over(exec, test, seed, execution);
         }
         let judgement = self.judge_strictly(exec, test, seed, execution)?;
-        if let Judgement::Wrong(verdict) = &judgement
-            && verdict.kind == Kind::NonLinearizable
-            && let Some((fewer, execution)) = promises::without_refusals(&self.harness, test, execution)
+        let Judgement::Wrong(verdict) = &judgement else { return Ok(judgement) };
+        if verdict.kind != Kind::NonLinearizable {
+            return Ok(judgement);
+        }
+        if let Some((fewer, execution)) = promises::without_refusals(&self.harness, test, execution)
+            && let other @ (Judgement::Right | Judgement::Undecided) =
+                self.judge_strictly(exec, &fewer, seed, &execution)?
         {
-            return Ok(match self.judge_strictly(exec, &fewer, seed, &execution)? {
-                Judgement::Wrong(_) => judgement,
-                other => other,
-            });
+            return Ok(other);
+        }
+        if identity::meets_threads(&Calls::new(execution))
+            && self.is_personal(exec, test, seed, &verdict.explanation.nearest)?
+        {
+            return Ok(Judgement::Right);
         }
         Ok(judgement)
+    }
+
+    /// Whether results depend on which thread calls, as far as these orders of the test's calls show it.
+    fn is_personal(
+        &mut self,
+        exec: &mut dyn Executor,
+        test: &Test,
+        seed: u64,
+        orders: &[Order],
+    ) -> Result<bool, ExecutorError> {
+        /// After so many times the search asks no more; the last word on a violation always does.
+        const PATIENT: u32 = 4;
+        if !self.personal && (self.impersonal < PATIENT || self.options.isolated) {
+            self.personal = identity::matters(exec, &self.harness, test, seed, orders)?;
+            self.impersonal += u32::from(!self.personal);
+        }
+        Ok(self.personal)
+    }
+
+    /// Whether it has found that results depend on which thread calls: then a thread's first call is not compared while
+    /// others run beside it.
+    pub fn tells_threads_apart(&self) -> bool {
+        self.personal
     }
 
     /// Forgets what it knows of sequential executions and of results that vary.
@@ -238,7 +284,7 @@ impl Oracle {
         }
         if known.all.is_none() {
             // Room is left for calls that block and are resumed.
-            let all = Serials::run(exec, test, seed, 4 * orders + 100, Fresh::No)?;
+            let all = Serials::run(exec, test, seed, 4 * orders + 100, self.fresh())?;
             self.cost.tests += 1;
             self.cost.serial += all.all.len() as u64;
             known.all = Some(all);
@@ -276,6 +322,11 @@ impl Oracle {
         Ok(Judgement::Right)
     }
 
+    /// Where sequential executions start.
+    fn fresh(&self) -> Fresh {
+        if self.options.isolated { Fresh::Each } else { Fresh::No }
+    }
+
     fn undecided(&mut self) -> Judgement {
         self.cost.undecided += 1;
         Judgement::Undecided
@@ -292,7 +343,8 @@ impl Oracle {
         orders: u64,
     ) -> Result<bool, ExecutorError> {
         let mut varying = BTreeSet::new();
-        for fresh in [Fresh::No, Fresh::Each] {
+        let first = (!self.options.isolated).then_some(Fresh::No);
+        for fresh in first.into_iter().chain([Fresh::Each]) {
             let again = Serials::run(exec, test, seed, (4 * orders + 100).min(300), fresh)?;
             self.cost.serial += again.all.len() as u64;
             varying.extend(serials.differing(&again, test));
@@ -352,7 +404,8 @@ impl Oracle {
         let calls = Calls::new(execution);
         let before = known.len() as u64;
         let most = self.options.guided_orders;
-        let (found, orders) = guided::search(exec, test, seed, &calls, &self.loose, known, most)?;
+        let run = guided::prepare(test, seed, self.fresh());
+        let (found, orders) = guided::search(exec, test, &run, &calls, &self.loose, known, most)?;
         self.cost.tests += u64::from(before == 0);
         self.cost.serial += known.len() as u64 - before;
         Ok(match found {
@@ -362,9 +415,10 @@ impl Oracle {
                 // Two identical orders must have returned the same; a fresh process is the second.
                 let first = Serials { all: orders.iter().take(NEAREST).cloned().collect(), complete: false };
                 let mut again = Serials::default();
+                let anew = Run { fresh: Fresh::Once, ..run };
                 for serial in &first.all {
                     let threads: Vec<u32> = serial.calls.order().iter().map(|c| c.thread).collect();
-                    let one = guided::run_order(exec, &wire::encode(test), seed, &threads, Fresh::Once)?;
+                    let one = guided::run_order(exec, &anew, &threads)?;
                     again.all.extend(one.runs.into_iter().take(1));
                 }
                 let varying = first.differing(&again, test);
@@ -486,6 +540,12 @@ impl Oracle {
         let explanation = Explanation { orders: serials.len() as u64, nearest, apart: Vec::new() };
         Verdict { kind, summary, at, culprits: culprits.into_iter().collect(), beside, explanation }
     }
+}
+
+/// Whether no two calls overlapped and nothing failed: then the execution is a sequential order itself. What a type
+/// draws from its thread's identity or from a process may well be different when that order is run again.
+fn is_sequential(execution: &Execution) -> bool {
+    execution.failure.is_none() && !Calls::new(execution).intervals().overlap()
 }
 
 fn panicked(execution: &Execution) -> bool {

@@ -41,15 +41,18 @@ fn is_compound(thunk: &Thunk, step: &Step, result: &CallResult) -> bool {
         (Domain::Choice(of), Value::Choice(i)) => Some((of, of.get(*i as usize)?.as_str())),
         _ => None,
     });
-    let held =
-        |of: &[String], chosen: &str| chosen.is_empty() && of.iter().any(|c| c.starts_with(".collect"));
     let (mut is_held, mut polled) = (false, false);
     for (of, chosen) in choices {
-        is_held |= held(of, chosen);
+        is_held |= chosen.is_empty() && may_collect(of);
         polled |= chosen == POLL_ONCE;
     }
     let nothing = matches!(result, CallResult::Value(text) if text == "()");
     (thunk.compound && !is_held) || (thunk.weak && nothing) || polled
+}
+
+/// Whether an iterator may be collected at once.
+fn may_collect(ways: &[String]) -> bool {
+    ways.iter().any(|way| way.starts_with(".collect"))
 }
 
 /// What is done with a future that a call makes, besides waiting for it.
@@ -72,8 +75,7 @@ fn drops_several(harness: &Harness, test: &Test, thread: u32) -> bool {
 /// Whether a call that is documented to give something back meanwhile, such as a lock, ran beside another one. What it finds
 /// when it goes on, no sequential order shows; not even that it panics.
 pub fn gave_back(harness: &Harness, test: &Test, calls: &Calls, key: &Key) -> bool {
-    let collects =
-        |d: &Domain| matches!(d, Domain::Choice(of) if of.iter().any(|c| c.starts_with(".collect")));
+    let collects = |d: &Domain| matches!(d, Domain::Choice(of) if may_collect(of));
     let gives_back = |thunk: &Thunk| thunk.compound && !thunk.params.iter().any(collects);
     let thunk = thunk_of(test, key.0, key.1).filter(|_| key.0 > 0);
     thunk.is_some_and(|thunk| gives_back(harness.thunk(thunk))) && overlapped(calls, key)

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::hunt::testing::{Simulator, decode, objects};
-use crate::hunt::{Run, Step, Value};
+use crate::hunt::{CallRecord, Run, Step, Value};
 
 /// The calls by name, all on slot 0, with an integer where there is one.
 fn steps(ty: &objects::Type, calls: &[(&str, i128)]) -> Vec<Step> {
@@ -209,18 +209,11 @@ fn orders_are_counted_by_the_multinomial() {
 
 #[test]
 fn a_result_from_before_a_call_that_had_ended_is_wrong() {
-    use crate::hunt::CallRecord;
-    let ty = objects::counter();
-    let t = test(&ty, &[], &[("Counter::add_once", 1)], &[("Counter::get", 0)]);
-    let record = |thread, start, text: &str| CallRecord {
-        thread,
-        step: 0,
-        start,
-        end: Some(start + 1),
-        result: if thread == 0 { CallResult::Opaque } else { CallResult::Value(text.to_owned()) },
-    };
+    let (ty, t) = increment_then_read();
     for (read, right) in [("0", false), ("1", true)] {
-        let calls = vec![record(0, 0, ""), record(1, 2, "()"), record(2, 4, read)];
+        // A third call, from before the first to after the last, could come anywhere.
+        let calls = vec![record(0, 0, 1, None), record(3, 2, 9, Some(read)), record(1, 3, 4, Some("()"))];
+        let calls = [calls, vec![record(2, 5, 6, Some(read))]].concat();
         let execution = Execution { calls, ..Execution::default() };
         for few_orders in [0, 20] {
             let options = OracleOptions { few_orders, ..OracleOptions::default() };
@@ -231,4 +224,56 @@ fn a_result_from_before_a_call_that_had_ended_is_wrong() {
             assert!(right || verdicts(&[judgement])[0].explanation.nearest[0].distance() == 1);
         }
     }
+}
+
+#[test]
+fn calls_that_do_not_overlap_explain_themselves() {
+    let (ty, t) = increment_then_read();
+    // As if what is counted depended on something that no two processes share.
+    let calls = vec![record(0, 0, 1, None), record(1, 2, 3, Some("()")), record(2, 4, 5, Some("7"))];
+    let calls = [calls, vec![record(3, 6, 7, Some("7"))]].concat();
+    let execution = Execution { calls, ..Execution::default() };
+    let mut oracle = Oracle::new(&ty.harness, OracleOptions::default());
+    let mut sim = Simulator::new(ty.clone());
+    assert_eq!(oracle.judge(&mut sim, &t, 1, &execution).unwrap(), Judgement::Right);
+}
+
+#[test]
+fn a_threads_first_call_makes_several_steps_where_results_depend_on_who_calls() {
+    let ty = objects::numbers();
+    let take = ("Numbers::take", 0);
+    // The second thread may have number 0 and not have taken it yet.
+    let t = test(&ty, &[], &[take, ("Numbers::taken", 0)], &[take]);
+    let (judgements, oracle) = judge_with(&ty, &t, OracleOptions::default());
+    assert!(judgements.iter().all(|j| *j == Judgement::Right), "{judgements:?}");
+    assert!(oracle.tells_threads_apart());
+    // Updates are lost all the same, also between calls that are not the first.
+    let add = ("Numbers::add", 1);
+    let mut t = test(&ty, &[], &[take, add], &[take, add]);
+    t.finally = steps(&ty, &[("Numbers::get", 0)]);
+    let (judgements, _) = judge_with(&ty, &t, OracleOptions::default());
+    assert!(!verdicts(&judgements).is_empty());
+}
+
+#[test]
+fn results_that_one_thread_alone_would_get_are_compared() {
+    let ty = objects::counter();
+    let add = [("Counter::add", 1), ("Counter::get", 0)];
+    let (judgements, oracle) = judge_with(&ty, &test(&ty, &[], &add, &add), OracleOptions::default());
+    assert!(!verdicts(&judgements).is_empty() && !oracle.tells_threads_apart());
+}
+
+/// One thread increments a counter, two others read it.
+fn increment_then_read() -> (objects::Type, Test) {
+    let ty = objects::counter();
+    let read = [("Counter::get", 0)];
+    let mut t = test(&ty, &[], &[("Counter::add_once", 1)], &read);
+    t.suffixes.push(steps(&ty, &read));
+    (ty, t)
+}
+
+/// The first call of a thread.
+fn record(thread: u32, start: u32, end: u32, value: Option<&str>) -> CallRecord {
+    let result = value.map_or(CallResult::Opaque, |text| CallResult::Value(text.to_owned()));
+    CallRecord { thread, step: 0, start, end: Some(end), result }
 }

@@ -258,7 +258,8 @@ impl Simulator {
                 return Vec::new();
             }
             world.call(t, thread.number());
-            thread.call = Some(Frame { args: step.args.clone(), age: self.age, ..Frame::default() });
+            let args = step.args.clone();
+            thread.call = Some(Frame { args, age: self.age, thread: t, ..Frame::default() });
             if world.objects.is_empty() {
                 world.objects.push(Object::default());
             }

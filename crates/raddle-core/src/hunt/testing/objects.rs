@@ -21,6 +21,8 @@ pub struct Frame {
     pub args: Vec<Value>,
     /// How many executions this process has run.
     pub age: u64,
+    /// Who calls.
+    pub thread: usize,
 }
 
 /// What became of a step.
@@ -134,6 +136,34 @@ pub fn counter() -> Type {
         .thunk("Counter::add", Role::Method, vec![this(), int()], &[], add)
         .thunk("Counter::get", Role::Method, vec![this()], &[], get)
         .thunk("Counter::add_once", Role::Method, vec![this(), int()], &[], add_once)
+}
+
+/// Gives every thread a number when it first calls, and right after that marks it as taken; `add` loses updates.
+pub fn numbers() -> Type {
+    fn take(o: &mut Object, f: &mut Frame) -> Poll {
+        f.pc += 1;
+        let me = f.thread as i128;
+        if f.pc == 1 {
+            if !o.items.contains(&me) {
+                o.items.push(me);
+            }
+            return Poll::Go;
+        }
+        let number = o.items.iter().position(|t| *t == me).unwrap();
+        o.locks[number] = true;
+        Poll::Done(number.to_string())
+    }
+    fn taken(o: &mut Object, f: &mut Frame) -> Poll {
+        Poll::Done(o.locks[arg(f) as usize].to_string())
+    }
+    let counter = counter();
+    let body = |name: &str| counter.bodies[counter.id(name).0 as usize];
+    Type::new("Numbers", &[("Numbers", Sharing::Shared)])
+        .thunk("Numbers::new", Role::Constructor, vec![], &[0], nothing)
+        .thunk("Numbers::take", Role::Method, vec![this()], &[], take)
+        .thunk("Numbers::taken", Role::Method, vec![this(), int()], &[], taken)
+        .thunk("Numbers::add", Role::Method, vec![this(), int()], &[], body("Counter::add"))
+        .thunk("Numbers::get", Role::Method, vec![this()], &[], get)
 }
 
 fn pop(o: &mut Object, _: &mut Frame) -> Poll {

@@ -1,0 +1,344 @@
+//! Who can run, and who runs next: asked of the strategy, or read from a schedule.
+
+use super::{Host, Mode, Runtime, load};
+use crate::fiber::{Fiber, Gate, State, Test, Wait, Woken};
+use crate::heap;
+use crate::image::Image;
+use crate::sites::Sites;
+use raddle_core::strategy::{Choice, Strategy, View};
+use raddle_core::{Event, LockMode, Op, SiteId, ThreadId};
+
+/// Time-outs per thread that may fire although another thread could run.
+const EARLY_TIMEOUTS: u32 = 3;
+/// For how long a runnable thread may be kept waiting while a time-out fires, in virtual nanoseconds.
+const LONGEST_DELAY: u64 = 60 * 1_000_000_000;
+/// Steps that remaining threads may still take once the test itself is over.
+const EPILOGUE: u64 = 20_000;
+
+impl Runtime {
+    /// Is a lock free?
+    pub fn open(&self, gate: Gate) -> bool {
+        if gate.reader && self.writer_waits(gate.addr) {
+            return false;
+        }
+        // SAFETY: the address is that of the lock word whose hook brought the thread here; the thread still
+        // holds a reference to the lock.
+        unsafe {
+            match gate.test {
+                Test::Zero8(mask) => (gate.addr as *const u8).read_volatile() & mask == 0,
+                Test::Zero32(mask) => (gate.addr as *const u32).read_volatile() & mask == 0,
+                Test::Zero64(mask) => (gate.addr as *const u64).read_volatile() & mask == 0,
+                Test::StdRead => {
+                    const MASK: u32 = (1 << 30) - 1;
+                    const MAX_READERS: u32 = MASK - 1;
+                    let s = (gate.addr as *const u32).read_volatile();
+                    s & MASK < MAX_READERS && s & !MASK == 0
+                }
+                Test::Model(mode) => self.models.free(gate.addr, mode),
+            }
+        }
+    }
+
+    /// Whether a writer would wait for readers only, so that its waiting makes a difference to other readers.
+    fn can_queue(&self, gate: Gate) -> bool {
+        let held = |m| self.fibers.iter().any(|f| f.held.iter().any(|h| h.addr == gate.addr && h.mode == m));
+        gate.writer && held(LockMode::Shared) && !held(LockMode::Exclusive)
+    }
+
+    /// Whether a writer waits in the queue of a lock.
+    fn writer_waits(&self, addr: usize) -> bool {
+        self.fibers.iter().any(|f| f.queued && matches!(f.state, State::Lock(g) if g.addr == addr))
+    }
+
+    /// Whether something that a spinning thread read has changed.
+    fn moved(&self, f: &Fiber) -> bool {
+        f.spin.iter().any(|r| load(r.addr, r.size) != r.value)
+    }
+
+    /// Fills `able`; returns a thread that has to be settled first, if there is one.
+    #[inline(always)]
+    fn collect(&mut self) -> Option<usize> {
+        let settle = self.standing.unsettled.nth(0);
+        if settle.is_some() {
+            return settle;
+        }
+        self.able.copy_from(&self.standing.ready);
+        if self.standing.unclear.is_empty() { None } else { self.look() }
+    }
+
+    /// Adds those to `able` who turn out to be able to run.
+    fn look(&mut self) -> Option<usize> {
+        // The harness waits until the test is over and what it left behind has come to rest.
+        let hold_system = match self.root_ended_at {
+            Some(at) => !self.harness_goes_on && self.steps < at + EPILOGUE,
+            None => true,
+        };
+        let mut able = std::mem::take(&mut self.able);
+        let mut settle = None;
+        for i in self.standing.unclear.iter() {
+            let f = &self.fibers[i];
+            let can = match f.state {
+                State::Exited => false,
+                State::Unsettled if f.system && hold_system => false,
+                State::Unsettled => {
+                    settle = Some(i);
+                    break;
+                }
+                State::Ready => !(f.system && hold_system),
+                State::Yielded(at) => self.steps > at,
+                State::Lock(gate) => self.open(gate) || !f.queued && self.can_queue(gate),
+                State::Spinning => self.moved(f),
+                State::Waiting(w) => {
+                    w.early && f.early_timeouts < EARLY_TIMEOUTS && self.may_pass(w.deadline)
+                }
+            };
+            if can {
+                able.insert(i);
+            }
+        }
+        self.able = able;
+        settle
+    }
+
+    /// When nobody is enabled: those who gave way, then time, then the spinning, then the harness.
+    fn second_chance(&mut self) -> bool {
+        let (fibers, able) = (&self.fibers, &mut self.able);
+        for (i, f) in fibers.iter().enumerate() {
+            if matches!(f.state, State::Yielded(_)) {
+                able.insert(i);
+            }
+        }
+        if !self.able.is_empty() || self.pass_time() {
+            return true;
+        }
+        let (fibers, able) = (&self.fibers, &mut self.able);
+        for (i, f) in fibers.iter().enumerate() {
+            if f.state == State::Spinning || matches!(f.state, State::Lock(_)) && f.relocks {
+                able.insert(i);
+            }
+        }
+        !self.able.is_empty()
+    }
+
+    /// The time at which the first wait ends by itself.
+    fn next_deadline(&self) -> Option<u64> {
+        let deadlines = self.fibers.iter().filter_map(|f| match f.state {
+            State::Waiting(w) => w.deadline,
+            _ => None,
+        });
+        deadlines.min()
+    }
+
+    /// Whether time may pass until then although threads could run: nothing else is due before, and it is not
+    /// longer than a thread can be believed to be held up by its operating system.
+    fn may_pass(&self, deadline: Option<u64>) -> bool {
+        deadline <= self.next_deadline() && deadline.is_some_and(|d| d <= self.clock.now() + LONGEST_DELAY)
+    }
+
+    /// Lets time pass until the next deadline; wakes whom it concerns.
+    fn pass_time(&mut self) -> bool {
+        let Some(at) = self.next_deadline() else { return false };
+        self.clock.advance_to(at);
+        for i in 0..self.fibers.len() {
+            if let State::Waiting(w) = self.fibers[i].state
+                && w.deadline.is_some_and(|d| d <= at)
+            {
+                self.expire(i);
+            }
+        }
+        true
+    }
+
+    /// A wait ends because its time has come.
+    fn expire(&mut self, i: usize) {
+        let f = &mut self.fibers[i];
+        if let State::Waiting(w) = f.state {
+            if let Some(d) = w.deadline {
+                self.clock.advance_to(d);
+            }
+            f.woken = Woken::TimedOut;
+            f.pending = timed_out(f.pending);
+            self.set_state(i, State::Ready);
+        }
+    }
+
+    /// Chooses who runs next.
+    pub(super) fn pick(&mut self) -> usize {
+        loop {
+            if let Some(i) = self.collect() {
+                return i;
+            }
+            if self.able.is_empty() && !self.second_chance() {
+                self.stuck();
+                continue;
+            }
+            let k = match self.able.len() {
+                0 => continue,
+                1 if self.mode != Mode::Search || !self.store.strategy.every_step() => 0,
+                n => match self.decide(n) {
+                    Choice::Run(k) => k,
+                    Choice::Abandon => crate::control::abandon(),
+                },
+            };
+            let Some(i) = self.able.nth(k) else {
+                crate::fatal("a strategy chose a thread that is not there")
+            };
+            if matches!(self.fibers[i].state, State::Waiting(_)) {
+                self.fibers[i].early_timeouts += 1;
+                self.expire(i);
+            }
+            return i;
+        }
+    }
+
+    /// Asks the strategy for one of the `n` that are able.
+    #[inline]
+    fn decide(&mut self, n: usize) -> Choice {
+        if self.limit_at.is_some() {
+            self.decisions += 1;
+            return Choice::Run(crate::table::mix(self.steps) as usize % n);
+        }
+        let strategy = &mut self.store.strategy;
+        let blind = heap::persistent(|| strategy.choose_blindly(n));
+        let choice = blind.map_or_else(|| self.show(), Choice::Run);
+        self.decisions += 1;
+        choice
+    }
+
+    /// Shows the strategy what everybody is about to do.
+    fn show(&mut self) -> Choice {
+        self.enabled.clear();
+        for i in self.able.iter() {
+            let f = &self.fibers[i];
+            self.enabled.push(match f.state {
+                State::Waiting(_) => timed_out(f.pending),
+                _ => f.pending,
+            });
+        }
+        for event in &self.enabled {
+            let store = &mut *self.store;
+            introduce(&mut store.strategy, &store.sites, &mut store.image, event.site);
+        }
+        let view = View {
+            enabled: &self.enabled,
+            last: ThreadId(self.current as u32),
+            events: &self.store.trace.events,
+            vars: &self.store.trace.vars,
+            decision: self.decisions,
+        };
+        let strategy = &mut self.store.strategy;
+        heap::persistent(|| strategy.choose(&view))
+    }
+
+    /// Nobody can go on, now or later.
+    fn stuck(&mut self) {
+        if self.mode == Mode::Search {
+            let waiting = self.fibers.iter().filter(|f| f.state != State::Exited && !f.system);
+            let pending: Vec<Event> = waiting.map(|f| f.pending).collect();
+            let strategy = &mut self.store.strategy;
+            heap::persistent(|| strategy.stuck(&pending));
+        }
+        if self.root_ended_at.is_none() {
+            crate::failure::deadlock();
+        }
+        // The test is over; what still waits was abandoned by it.
+        match self.host {
+            Host::Loop { .. } => crate::control::finish(),
+            Host::Process => {
+                // Once the harness has been seen to pass a test that neither panicked nor printed, there is
+                // no need to let it do so again.
+                let quiet = self.fibers[self.root].panics.is_empty() && self.store.output.is_empty();
+                if self.harness_goes_on || quiet && self.store.quiet_means_passed {
+                    crate::control::finish();
+                }
+                self.harness_goes_on = true;
+            }
+        }
+    }
+
+    /// Whether a thread could go on by itself, for replays.
+    fn runnable(&self, i: usize) -> bool {
+        match self.fibers[i].state {
+            State::Waiting(_) | State::Exited => false,
+            State::Lock(gate) => self.open(gate) || !self.fibers[i].queued && self.can_queue(gate),
+            _ => true,
+        }
+    }
+
+    /// Who runs after the end of the schedule: the failure is ahead of the running thread, unless the threads
+    /// only keep each other busy.
+    fn free_run(&mut self) -> usize {
+        let me = self.current;
+        if !matches!(self.fibers[me].state, State::Spinning | State::Yielded(_)) {
+            return me;
+        }
+        if let Some(i) = self.collect() {
+            return i;
+        }
+        self.able.iter().find(|&i| i > me).or(self.able.nth(0)).unwrap_or(me)
+    }
+
+    /// Whether the schedule being replayed transfers control here.
+    pub fn due(&self) -> bool {
+        let here = self.fibers[self.current].position();
+        self.store.replay.as_ref().and_then(|s| s.transfers.get(self.replay_at)).is_some_and(|t| t.at == here)
+    }
+
+    /// Who runs next according to the schedule.
+    pub(super) fn follow(&mut self) -> usize {
+        let me = self.current;
+        let here = self.fibers[me].position();
+        let next = self.store.replay.as_ref().and_then(|s| s.transfers.get(self.replay_at)).copied();
+        match next {
+            Some(t) if t.at == here => {
+                self.replay_at += 1;
+                let i = t.to.0 as usize;
+                if i >= self.fibers.len() {
+                    crate::failure::diverged("the schedule names a thread that does not exist");
+                }
+                if t.timeout {
+                    self.expire(i);
+                }
+                if !self.runnable(i) {
+                    crate::failure::diverged("the schedule continues a thread that cannot go on");
+                }
+                i
+            }
+            None if self.runnable(me) => self.free_run(),
+            _ if self.runnable(me) => me,
+            _ => {
+                if let State::Waiting(Wait { deadline: Some(_), .. }) = self.fibers[me].state {
+                    self.expire(me);
+                    return me;
+                }
+                // The schedule of a livelock ends at the limit of steps, about which a replay may be wrong by a few.
+                if next.is_none() && self.steps >= self.store.job.max_steps / 10 * 9 {
+                    let others = (0..self.fibers.len()).find(|&i| self.runnable(i));
+                    if let Some(i) = others {
+                        return i;
+                    }
+                }
+                // The schedule ends where the failure was: a deadlock has no further transfer.
+                if next.is_none() {
+                    crate::failure::end_of_replay();
+                }
+                crate::failure::diverged("a thread cannot go on where the schedule lets it run")
+            }
+        }
+    }
+}
+
+/// Tells a strategy that wants to know where a site is.
+#[inline(always)]
+pub(super) fn introduce(strategy: &mut Box<dyn Strategy>, sites: &Sites, image: &mut Image, site: SiteId) {
+    if strategy.wants_place(site) {
+        heap::persistent(|| strategy.place(site, &image.frames(&sites.get(site).chain)));
+    }
+}
+
+fn timed_out(e: Event) -> Event {
+    match e.op {
+        Op::Wait { on, .. } => Event { op: Op::Wait { on, timed_out: true }, ..e },
+        _ => e,
+    }
+}

@@ -1,0 +1,250 @@
+//! From one thread to the next: steps, waits, and the switch itself.
+
+use super::{Host, Mode, Runtime, alone, calm, me, rt};
+use crate::arch;
+use crate::fiber::{Gate, State, Wait, WaitKind, Woken};
+use crate::progress::FAIR_LIMIT;
+use raddle_core::{Event, Op, SiteId, ThreadId, Transfer};
+
+/// Yields in a row that need not let anybody else run.
+const IDLE_YIELDS: u32 = 4;
+
+/// Sees to it that the right thread runs; returns when it is the caller's turn.
+pub fn dispatch() {
+    let r = rt();
+    let me = r.current;
+    if !std::mem::take(&mut r.uncounted) {
+        r.steps += 1;
+        r.store.heartbeat += 1;
+        if r.steps > r.store.job.max_steps {
+            r.overrun();
+        }
+    }
+    crate::hooks::plain::settle_store();
+    let next = if r.mode == Mode::Replay { r.follow() } else { r.pick() };
+    if next != me {
+        transfer(next);
+    }
+    let r = rt();
+    me_again(r);
+}
+
+/// The running thread goes on.
+#[inline(always)]
+fn me_again(r: &mut Runtime) {
+    let f = me();
+    f.renew_patience(r.mode, r.patience);
+    f.urged = 0;
+    f.state = State::Unsettled;
+    r.standing.note(r.current, &State::Unsettled, f.system);
+}
+
+/// Switches to another thread and notes it in the schedule.
+fn transfer(next: usize) {
+    let r = rt();
+    let me = r.current;
+    let timeout = r.fibers[next].woken == Woken::TimedOut && r.fibers[next].state == State::Ready;
+    let at = r.fibers[me].position();
+    if r.mode != Mode::Replay {
+        r.store.schedule.transfers.push(Transfer { at, to: ThreadId(next as u32), timeout });
+    }
+    r.set_current(next);
+    let (to, fs) = (r.fibers[next].sp, r.fibers[next].fs);
+    let save: *mut usize = &raw mut r.fibers[me].sp;
+    // SAFETY: `to` was saved by the switch away from `next`, or prepared for its start; it is used once
+    // because `current` is now `next`. The fiber boxes do not move.
+    unsafe { arch::switch(save, to, fs) };
+}
+
+/// Leaves the fiber world for the loop that started the execution.
+pub fn leave_to_host() -> ! {
+    let r = rt();
+    let Host::Loop { sp, fs } = r.host else { crate::fatal("there is no loop to return to") };
+    let mut dead = 0;
+    // SAFETY: the context was saved by `enter_from_host` on a stack that is still alive; the fiber that
+    // leaves is never continued.
+    unsafe { arch::switch(&mut dead, sp, fs) };
+    crate::fatal("an ended execution went on")
+}
+
+/// Runs thread 0 of a new execution until the execution is over.
+pub fn enter_from_host() {
+    let r = rt();
+    r.set_current(0);
+    let (to, fs) = (r.fibers[0].sp, r.fibers[0].fs);
+    r.host = Host::Loop { sp: 0, fs: arch::fs_base() };
+    let Host::Loop { sp, .. } = &mut r.host else { unreachable!() };
+    let save: *mut usize = sp;
+    // SAFETY: thread 0 was prepared and has not run; the saved context is continued by `leave_to_host`.
+    unsafe { arch::switch(save, to, fs) };
+}
+
+/// A visible step of the running thread: returns when the thread may take it.
+#[inline(always)]
+pub fn step(event: Event, state: State) {
+    let r = rt();
+    r.visible += !matches!(event.op, Op::Join(_)) as u64;
+    if calm() && goes_on(r, &event, &state) {
+        return;
+    }
+    let f = me();
+    f.pending = event;
+    f.state = state;
+    r.standing.note(r.current, &state, f.system);
+    dispatch();
+    if let State::Lock(gate) = state {
+        pass(gate);
+    }
+}
+
+/// Whether a thread in a calm execution need not ask; if so, its step is counted.
+fn goes_on(r: &mut Runtime, event: &Event, state: &State) -> bool {
+    let can = match state {
+        State::Ready => !matches!(event.op, Op::Enter(_) | Op::Yield | Op::Sleep | Op::Wait { .. }),
+        State::Lock(gate) => r.open(*gate),
+        _ => false,
+    };
+    let f = me();
+    if !can || !f.calling {
+        return false;
+    }
+    r.steps += 1;
+    r.store.heartbeat += 1;
+    // Calls that follow each other get as far as chance would let them.
+    if r.steps > r.store.job.max_steps.saturating_mul(FAIR_LIMIT) {
+        crate::failure::out_of_steps();
+    }
+    f.renew_patience(r.mode, r.patience);
+    true
+}
+
+/// The running thread has got to a gate.
+fn pass(gate: Gate) {
+    // A writer that was let run although readers are inside joins the queue: from now on it keeps new
+    // readers out, as the locks of std and parking_lot do.
+    while !rt().open(gate) {
+        let r = rt();
+        me().queued = true;
+        r.set_state(r.current, State::Lock(gate));
+        dispatch();
+    }
+    me().queued = false;
+}
+
+/// Makes the running thread wait; returns how the wait ended.
+pub fn wait(event: Event, mut wait: Wait) -> Woken {
+    let r = rt();
+    r.tickets += 1;
+    wait.ticket = r.tickets;
+    let f = r.me();
+    f.woken = Woken::Up;
+    step(event, State::Waiting(wait));
+    rt().me().woken
+}
+
+/// Wakes up to `n` threads that wait in the queue `key` with one of the bits, first come first served.
+pub fn wake(key: usize, bits: u32, n: usize) -> usize {
+    let r = rt();
+    let mut woken = 0;
+    while woken < n {
+        let first = r
+            .fibers
+            .iter()
+            .enumerate()
+            .filter_map(|(i, f)| match f.state {
+                State::Waiting(w) if w.key == key && w.bits & bits != 0 && w.kind != WaitKind::Sleep => {
+                    Some((w.ticket, i, w.kind))
+                }
+                _ => None,
+            })
+            .min_by_key(|&(ticket, ..)| ticket);
+        let Some((_, i, kind)) = first else { break };
+        let f = &mut r.fibers[i];
+        f.woken = Woken::Up;
+        let state = match (kind, f.relock.take()) {
+            (WaitKind::Join(_), _) => State::Unsettled,
+            (_, None) => State::Ready,
+            (_, Some(gate)) => {
+                f.relocks = true;
+                State::Lock(gate)
+            }
+        };
+        r.set_state(i, state);
+        woken += 1;
+    }
+    woken
+}
+
+/// The running thread has ended; never returns.
+pub fn exit_thread(result: usize) -> ! {
+    let r = rt();
+    let me = r.current;
+    let f = r.me();
+    f.result = result;
+    f.raw += 1;
+    let (id, pending) = (f.id, f.pending.site);
+    r.set_state(me, State::Exited);
+    r.record(Event { thread: id, site: pending, op: Op::Exit });
+    wake(join_key(id), !0, usize::MAX);
+    if me == r.root {
+        r.root_ended_at = Some(r.steps);
+    }
+    if matches!(r.host, Host::Loop { .. }) && r.fibers.iter().all(|f| f.state == State::Exited) {
+        crate::control::finish();
+    }
+    r.finished.push(me);
+    dispatch();
+    crate::fatal("an ended thread went on")
+}
+
+/// The wait queue of those who join a thread.
+pub fn join_key(id: ThreadId) -> usize {
+    !0 - id.0 as usize
+}
+
+/// The running thread yields. That is a hint: the first few times in a row it may be ignored, like everything
+/// that an operating system may do; a thread that goes on yielding lets others go first.
+pub fn give_way(event: Event) {
+    let r = rt();
+    let at = r.steps + 1;
+    let f = r.me();
+    f.yields += 1;
+    let state = if f.yields <= IDLE_YIELDS { State::Ready } else { State::Yielded(at) };
+    step(event, state);
+}
+
+/// Called after a visible event has taken effect. Where a hidden synchronisation is known to follow (in the
+/// precompiled part of std), others may run in between.
+#[inline]
+pub fn after(site: SiteId) {
+    let r = rt();
+    if alone() {
+        return;
+    }
+    let f = me();
+    f.anchor = site;
+    if calm() {
+        return;
+    }
+    if r.mode == Mode::Replay || r.store.sites.get(site).hides {
+        may_stop_after(site);
+    }
+}
+
+fn may_stop_after(site: SiteId) {
+    let r = rt();
+    me().after = true;
+    if r.mode != Mode::Replay || r.due() {
+        let e = r.event(site, Op::Pause);
+        step(e, State::Ready);
+    }
+    me().after = false;
+}
+
+/// The running thread synchronises in precompiled code: the visible event before is where others get their
+/// chance from now on.
+pub fn hidden_synchronisation() {
+    let r = rt();
+    let site = r.me().anchor;
+    r.store.learned |= r.store.sites.hides(site);
+}
