@@ -65,6 +65,8 @@ fn cargo(root: &Path, target: &Path, extra: &[&str]) -> Output {
     command.arg(target).args(extra);
     // A panic in the runtime must not unwind into the program.
     command.args(["--config", "profile.release.panic=\"abort\""]);
+    // Every step goes through several crates; in one piece they are some percent faster.
+    command.args(["--config", "profile.release.lto=\"fat\"", "--config", "profile.release.codegen-units=1"]);
     // Executables name the library by this, whatever directory it lies in.
     command.args(["--", "-Clink-arg=-Wl,-soname,libraddle_rt.so"]);
     // Every processor with FSGSBASE, which the runtime needs, has these instructions.

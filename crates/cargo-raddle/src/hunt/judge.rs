@@ -1,5 +1,6 @@
 //! The oracle's verdicts, in words.
 
+use crate::sources::Sources;
 use raddle_core::Kind;
 use raddle_core::hunt::group::Cause;
 use raddle_core::hunt::minimise::Found;
@@ -33,7 +34,8 @@ pub fn violations(
 pub fn cause(harness: &Harness, found: &Found) -> String {
     let cause = Cause::of(harness, found);
     let methods: Vec<&str> = cause.methods.iter().map(String::as_str).collect();
-    match cause.at {
+    // Where this machine keeps other people's crates has nothing to do with it.
+    match cause.at.map(|at| Sources::default().short(&at)) {
         Some(at) if methods.is_empty() => format!("{} at {at}", cause.kind.as_str()),
         Some(at) => format!("{} at {at} in {}", cause.kind.as_str(), methods.join(", ")),
         None => format!("{} of {}", cause.kind.as_str(), methods.join(", ")),
