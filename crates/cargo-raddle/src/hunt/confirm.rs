@@ -11,7 +11,7 @@ use raddle_core::Kind;
 use raddle_core::hunt::minimise::Found;
 use raddle_core::hunt::oracle::{Judgement, Oracle, Verdict};
 use raddle_core::hunt::protocol::ExecutorError;
-use raddle_core::hunt::{Executor, Fresh, Run, Test, wire};
+use raddle_core::hunt::{Execution, Executor, Fresh, Run, Test, wire};
 use raddle_core::protocol::Failure;
 use raddle_core::schedule::Schedule;
 use raddle_core::trace::Symbols;
@@ -40,21 +40,38 @@ pub fn mark(verdict: &Verdict) -> Mark {
     (verdict.kind, verdict.at.clone().filter(|_| verdict.kind != Kind::Crash))
 }
 
-/// Repeats a violation; the error says what came instead.
+/// What became of a violation that is not confirmed.
+#[derive(Clone, Debug)]
+pub struct Refuted {
+    /// What came instead.
+    pub instead: String,
+    /// The same calls returned the same, and a sequential order explains it after all.
+    pub explained: bool,
+}
+
+/// Repeats a violation.
 pub fn confirm(
     workers: &mut Workers,
     oracle: &mut Oracle,
     found: &Found,
     strategy: &str,
     seed: u64,
-) -> Result<Result<Confirmed, String>, ExecutorError> {
+) -> Result<Result<Confirmed, Refuted>, ExecutorError> {
     workers.set_deadline(Some(Instant::now() + PATIENCE));
     workers.renew();
     let mark = mark(&found.verdict);
+    let known = oracle.knowledge();
     let first = match replay(workers, oracle, &found.test, seed, &found.execution.schedule, &mark)? {
         Ok(confirmed) => return Ok(Ok(confirmed)),
-        Err(instead) => instead,
+        Err((instead, repeated)) => {
+            let same = |e: &Execution| oracle.same_results(&found.test, e, &found.execution);
+            Refuted { instead, explained: repeated.is_some_and(|e| same(&e)) }
+        }
     };
+    // What varies, or depends on who calls, will do so the next time as well.
+    if first.explained || oracle.knowledge() > known {
+        return Ok(Err(first));
+    }
     let again = Run {
         fresh: Fresh::Each,
         stop_at_failure: false,
@@ -66,8 +83,12 @@ pub fn confirm(
         return Ok(Err(first));
     };
     workers.renew();
-    replay(workers, oracle, &same.test, seed, &same.execution.schedule, &mark)
+    let confirmed = replay(workers, oracle, &same.test, seed, &same.execution.schedule, &mark)?;
+    Ok(confirmed.map_err(|(instead, _)| Refuted { instead, explained: false }))
 }
+
+/// What came instead of a violation, and the execution if a sequential order explains it.
+pub type Instead = (String, Option<Execution>);
 
 /// Repeats a schedule in a process in which nothing has run.
 pub fn replay(
@@ -77,7 +98,7 @@ pub fn replay(
     seed: u64,
     schedule: &Schedule,
     mark: &Mark,
-) -> Result<Result<Confirmed, String>, ExecutorError> {
+) -> Result<Result<Confirmed, Instead>, ExecutorError> {
     let run = Run {
         fresh: Fresh::Once,
         replay: Some(schedule.clone()),
@@ -85,16 +106,19 @@ pub fn replay(
         ..Run::new(wire::encode(test), "random", 0, 1)
     };
     let mut replies = workers.run(vec![run])?;
-    let Some(mut reply) = replies.pop() else { return Ok(Err("there was no answer".into())) };
+    let instead = |what: &str| Ok(Err((what.to_owned(), None)));
+    let Some(mut reply) = replies.pop() else { return instead("there was no answer") };
     if let Some(why) = reply.diverged {
-        return Ok(Err(why));
+        return instead(&why);
     }
-    let Some(execution) = reply.distinct.pop() else { return Ok(Err("it did not run".into())) };
+    let Some(execution) = reply.distinct.pop() else { return instead("it did not run") };
     let verdict = match oracle.judge(workers, test, seed, &execution)? {
         Judgement::Wrong(verdict) if self::mark(&verdict) == *mark => *verdict,
-        Judgement::Wrong(other) => return Ok(Err(other.summary)),
-        Judgement::Right => return Ok(Err("what its calls did has a sequential explanation".into())),
-        Judgement::Undecided => return Ok(Err("it could not be decided".into())),
+        Judgement::Wrong(other) => return instead(&other.summary),
+        Judgement::Right => {
+            return Ok(Err(("what its calls did has a sequential explanation".into(), Some(execution))));
+        }
+        Judgement::Undecided => return instead("it could not be decided"),
     };
     let found = Found { test: test.clone(), execution, verdict };
     let failure = failure(&found, reply.symbols);

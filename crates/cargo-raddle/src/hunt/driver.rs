@@ -1,7 +1,7 @@
 //! The hunt for one type: make tests, run them, judge what came, and prove what was found.
 
 use super::clock::Reading;
-use super::confirm::{self, Confirmed};
+use super::confirm::{self, Confirmed, Refuted};
 use super::executor::{Launch, Totals, Workers};
 use super::hunted::{End, Hunted, Progress, Sample, Settings, Stages, Unconfirmed};
 use super::judge;
@@ -100,9 +100,9 @@ impl Lab<'_> {
         Ok(Workers::new(launch, until))
     }
 
-    /// The oracle for a type.
-    pub fn oracle(&self, subject: &Subject) -> Oracle {
-        Oracle::new(&subject.harness, OracleOptions::default())
+    /// The oracle of a search, which is quick to suspect.
+    fn oracle(&self, subject: &Subject) -> Oracle {
+        Oracle::new(&subject.harness, OracleOptions { suspicious: false, ..OracleOptions::default() })
     }
 
     /// The oracle that has the last word on a violation: it knows nothing from before, and no sequential order that it
@@ -398,7 +398,9 @@ impl Hunt<'_> {
         let (kind, message) = (found.verdict.kind, found.verdict.summary.clone());
         let clock = Reading::now(&self.proof.totals);
         self.oracle.thorough = true;
+        let known = self.oracle.knowledge();
         let proved = self.proved(plan, found);
+        let learned = self.oracle.knowledge() > known;
         self.oracle.thorough = false;
         self.done.stages.prove += clock.spent(&self.proof.totals);
         match executed!(proved) {
@@ -411,8 +413,16 @@ impl Hunt<'_> {
                 }
                 self.causes.insert(smaller, ATTEMPTS);
             }
-            Err(instead) if !self.done.isolated => self.isolate(Unconfirmed { kind, message, instead }),
-            Err(instead) => self.done.unconfirmed.push(Unconfirmed { kind, message, instead }),
+            // It is known now what must not be compared.
+            Err(_) if learned => {}
+            Err(Refuted { instead, .. }) if !self.done.isolated => {
+                self.isolate(Unconfirmed { kind, message, instead });
+            }
+            // The search had not run all sequential orders.
+            Err(Refuted { explained: true, .. }) => {}
+            Err(Refuted { instead, .. }) => {
+                self.done.unconfirmed.push(Unconfirmed { kind, message, instead });
+            }
         }
         Ok(Ok(()))
     }
@@ -432,12 +442,14 @@ impl Hunt<'_> {
         &mut self,
         plan: &Plan,
         found: Found,
-    ) -> std::result::Result<std::result::Result<Confirmed, String>, ExecutorError> {
+    ) -> std::result::Result<std::result::Result<Confirmed, Refuted>, ExecutorError> {
         let settings = self.lab.settings;
         let strategy = plan.runs.first().map_or(settings.strategy.as_str(), |(s, _)| s.as_str());
         // The sequential orders are run anew as well: a set of them that is not complete makes anything a violation.
         let mut anew = self.lab.last_word(self.subject);
-        let first = match confirm::confirm(&mut self.proof, &mut anew, &found, strategy, settings.seed)? {
+        let first = confirm::confirm(&mut self.proof, &mut anew, &found, strategy, settings.seed)?;
+        self.oracle.learn(&anew);
+        let first = match first {
             Ok(confirmed) => confirmed,
             Err(instead) => return Ok(Err(instead)),
         };
@@ -504,5 +516,7 @@ pub fn repeat(
     saved: &Saved,
 ) -> std::result::Result<std::result::Result<Confirmed, String>, ExecutorError> {
     let mark = (saved.failure.kind, saved.at.clone());
-    confirm::replay(workers, oracle, &saved.test, saved.job.seed, &saved.failure.schedule, &mark)
+    let outcome =
+        confirm::replay(workers, oracle, &saved.test, saved.job.seed, &saved.failure.schedule, &mark)?;
+    Ok(outcome.map_err(|(instead, _)| instead))
 }

@@ -60,6 +60,9 @@ pub struct OracleOptions {
     /// Whether every sequential execution has a process in which nothing has run before. What an earlier test left behind
     /// in a static or with a thread's identity has no part in them then.
     pub isolated: bool,
+    /// Whether every suspicion is looked into: do results vary, or depend on which thread calls? A search may leave that to
+    /// whoever confirms what it suspects, and [learn](Oracle::learn) from that.
+    pub suspicious: bool,
 }
 
 /// Judges executions of tests of one harness.
@@ -73,8 +76,6 @@ pub struct Oracle {
     known: BTreeMap<(String, u64), Known>,
     /// Results depend on which thread calls.
     personal: bool,
-    /// How often that was looked into in vain.
-    impersonal: u32,
     /// Executions that seemed to leak, and did not.
     resting: u64,
     /// Every execution that seems to leak is looked at.
@@ -141,6 +142,7 @@ impl Default for OracleOptions {
             results: true,
             leaks: true,
             isolated: false,
+            suspicious: true,
         }
     }
 }
@@ -156,7 +158,6 @@ impl Oracle {
             loose,
             known: BTreeMap::new(),
             personal: false,
-            impersonal: 0,
             resting: 0,
             thorough: false,
             cost: OracleCost::default(),
@@ -211,13 +212,26 @@ impl Oracle {
         seed: u64,
         orders: &[Order],
     ) -> Result<bool, ExecutorError> {
-        /// After so many times the search asks no more; the last word on a violation always does.
-        const PATIENT: u32 = 4;
-        if !self.personal && (self.impersonal < PATIENT || self.options.isolated) {
+        if !self.personal && self.options.suspicious {
             self.personal = identity::matters(exec, &self.harness, test, seed, orders)?;
-            self.impersonal += u32::from(!self.personal);
         }
         Ok(self.personal)
+    }
+
+    /// Takes over which results vary and whether they depend on who calls.
+    pub fn learn(&mut self, other: &Oracle) {
+        self.loose.extend(&other.loose);
+        self.personal |= other.personal;
+    }
+
+    /// Whether two executions of a test returned the same, but for what is not compared.
+    pub fn same_results(&self, test: &Test, a: &Execution, b: &Execution) -> bool {
+        compare::explains(test, &Calls::new(a), &[], &Calls::new(b), &self.loose)
+    }
+
+    /// Grows when it finds results that vary or depend on who calls.
+    pub fn knowledge(&self) -> usize {
+        self.loose.len() + usize::from(self.personal)
     }
 
     /// Whether it has found that results depend on which thread calls: then a thread's first call is not compared while
@@ -230,6 +244,7 @@ impl Oracle {
     pub fn forget(&mut self) {
         self.known.clear();
         self.loose = self.harness.thunks.iter().filter(|t| t.weak).map(|t| t.id).collect();
+        self.personal = false;
     }
 
     fn judge_strictly(
@@ -291,7 +306,7 @@ impl Oracle {
         }
         let Some(serials) = known.all.as_ref() else { return Ok(self.undecided()) };
         let mut suspicion = self.suspect(test, execution, serials, compares);
-        if suspicion.is_some() && self.unmask(exec, test, seed, serials, orders)? {
+        if suspicion.is_some() && self.options.suspicious && self.unmask(exec, test, seed, serials, orders)? {
             suspicion = self.suspect(test, execution, serials, compares);
         }
         match suspicion {
