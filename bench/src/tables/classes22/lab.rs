@@ -45,9 +45,10 @@ impl Raw {
         self.status == "found"
     }
 
-    /// Seconds for making, running and judging tests.
+    /// Seconds for making and running tests, counting what they cover and judging them.
     pub fn seconds(&self) -> f64 {
-        ["generate_ms", "execute_ms", "judge_ms"].map(|f| self.number(f)).iter().sum::<f64>() / 1000.0
+        ["generate_ms", "execute_ms", "cover_ms", "judge_ms"].map(|f| self.number(f)).iter().sum::<f64>()
+            / 1000.0
     }
 
     /// Milliseconds of a stage: `generate`, `execute`, `judge`, `prove`.

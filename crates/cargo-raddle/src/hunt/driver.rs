@@ -398,12 +398,19 @@ impl Hunt<'_> {
         let (kind, message) = (found.verdict.kind, found.verdict.summary.clone());
         let clock = Reading::now(&self.proof.totals);
         self.oracle.thorough = true;
-        let known = self.oracle.knowledge();
+        let (known, test) = (self.oracle.knowledge(), found.test.clone());
         let proved = self.proved(plan, found);
-        let learned = self.oracle.knowledge() > known;
+        let mut learned = self.oracle.knowledge() > known;
         self.oracle.thorough = false;
         self.done.stages.prove += clock.spent(&self.proof.totals);
-        match executed!(proved) {
+        let proved = executed!(proved);
+        if proved.is_err() && !learned && !self.done.isolated {
+            let clock = Reading::now(&self.search.totals);
+            let varies = self.oracle.look_into(&mut self.search, &test, self.lab.settings.seed);
+            clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.judge);
+            learned = executed!(varies);
+        }
+        match proved {
             Ok(confirmed) => {
                 self.causes.insert(cause, ATTEMPTS);
                 let smaller = judge::cause(&self.subject.harness, &confirmed.found);

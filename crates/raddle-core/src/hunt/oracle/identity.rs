@@ -12,7 +12,7 @@ use super::serials::Serial;
 use super::verdict::{CallRef, Order};
 use crate::hunt::edit;
 use crate::hunt::harness::Harness;
-use crate::hunt::protocol::{Executor, ExecutorError, Fresh};
+use crate::hunt::protocol::{CallResult, Executor, ExecutorError, Fresh};
 use crate::hunt::test::Test;
 use std::collections::BTreeSet;
 
@@ -33,23 +33,26 @@ pub fn matters(
     orders: &[Order],
 ) -> Result<bool, ExecutorError> {
     for order in orders {
-        // What a thread drops at its end, one thread alone would drop later.
-        let made = |c: &&CallRef| thunk_of(test, c.thread, c.step).is_some();
-        let calls: Vec<CallRef> = order.calls.iter().take_while(made).copied().collect();
-        if calls.iter().all(|c| c.thread == calls[0].thread) {
-            continue;
-        }
-        let threads: Vec<u32> = calls.iter().map(|c| c.thread).collect();
         let mut run = |test: &Test, threads: &[u32]| {
             let one = run_order(exec, &prepare(test, seed, Fresh::Once), threads)?;
             Ok(one.runs.into_iter().next().filter(|s| s.failed.is_none()))
         };
-        let (first, second) = (run(test, &threads)?, run(test, &threads)?);
+        let threads: Vec<u32> = order.calls.iter().map(|c| c.thread).collect();
+        let (Some(first), Some(second)) = (run(test, &threads)?, run(test, &threads)?) else { continue };
+        let result = |serial: &Serial, c: &CallRef| serial.calls.result(&(c.thread, c.step, 0)).clone();
+        // What a thread drops at its end, one thread alone would drop later; and after a panic it would make no call at all.
+        let returned = |c: &&CallRef| {
+            let plain = matches!(result(&first, c), CallResult::Value(_) | CallResult::Opaque);
+            plain && thunk_of(test, c.thread, c.step).is_some()
+        };
+        let calls: Vec<CallRef> = order.calls.iter().take_while(returned).copied().collect();
+        if calls.iter().all(|c| c.thread == calls[0].thread) {
+            continue;
+        }
         let alone = run(&edit::in_one_thread(harness, test, &calls), &vec![1; calls.len()])?;
-        let (Some(first), Some(second), Some(alone)) = (first, second, alone) else { continue };
+        let Some(alone) = alone else { continue };
         let differs = |(i, c): (usize, &CallRef)| {
-            let result = |serial: &Serial| serial.calls.result(&(c.thread, c.step, 0)).clone();
-            let (first, second) = (result(&first), result(&second));
+            let (first, second) = (result(&first, c), result(&second, c));
             same(&first, &second, false) && !same(&first, alone.calls.result(&(1, i as u32, 0)), false)
         };
         if calls.iter().enumerate().any(differs) {

@@ -218,6 +218,23 @@ impl Oracle {
         Ok(self.personal)
     }
 
+    /// Looks for results of a test's calls that vary from one run of a sequential order to the next, or from process to process;
+    /// whether there were any that it did not know.
+    pub fn look_into(
+        &mut self,
+        exec: &mut dyn Executor,
+        test: &Test,
+        seed: u64,
+    ) -> Result<bool, ExecutorError> {
+        let orders = serials::orders(&self.harness, test, self.options.all_orders + 1);
+        if orders > self.options.all_orders {
+            return Ok(false);
+        }
+        let serials = Serials::run(exec, test, seed, 4 * orders + 100, self.fresh())?;
+        self.cost.serial += serials.all.len() as u64;
+        self.unmask(exec, test, seed, &serials, orders)
+    }
+
     /// Takes over which results vary and whether they depend on who calls.
     pub fn learn(&mut self, other: &Oracle) {
         self.loose.extend(&other.loose);

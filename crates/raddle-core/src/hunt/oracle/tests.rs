@@ -263,6 +263,21 @@ fn results_that_one_thread_alone_would_get_are_compared() {
     assert!(!verdicts(&judgements).is_empty() && !oracle.tells_threads_apart());
 }
 
+#[test]
+fn a_panic_that_ends_one_thread_and_not_the_other_says_nothing_about_who_calls() {
+    let ty = objects::queue();
+    // The first thread panics if it comes first; the second goes on.
+    let t =
+        test(&ty, &[], &[("Queue::peek", 0), ("Queue::push", 1)], &[("Queue::push", 2), ("Queue::len", 0)]);
+    let mut sim = Simulator::new(ty.clone());
+    let all = Serials::run(&mut sim, &t, 1, 100, Fresh::No).unwrap();
+    let panicked = |s: &Serial| s.calls.iter().any(|(_, c)| matches!(c.result, CallResult::Panic { .. }));
+    assert!(all.all.iter().any(panicked));
+    let order = |s: &Serial| Order { calls: s.calls.order(), ..Order::default() };
+    let orders: Vec<Order> = all.all.iter().map(order).collect();
+    assert!(!identity::matters(&mut sim, &ty.harness, &t, 1, &orders).unwrap());
+}
+
 /// One thread increments a counter, two others read it.
 fn increment_then_read() -> (objects::Type, Test) {
     let ty = objects::counter();
