@@ -104,13 +104,11 @@ impl CutMatcher {
         replaced
     }
 
-    /// What [`advance`](Self::advance) would report if the event happened next.
-    ///
-    /// # Panics
-    /// When `vars` has no name for the event's variable.
-    pub fn foresee(&self, event: &Event, vars: &[NameId], instances: &mut Vec<Instance>) -> bool {
-        let Some(access) = event.access() else { return false };
-        let name = vars[access.var.0 as usize];
+    /// What [`advance`](Self::advance) would report if the event, on a variable with this name, happened next.
+    pub fn foresee(&self, event: &Event, name: NameId, instances: &mut Vec<Instance>) -> bool {
+        if event.access().is_none() {
+            return false;
+        }
         let all = self.config.patterns == PatternRange::All;
         let repeated = if self.config.drop_repeated { self.repeated(event) } else { None };
         let replayed;

@@ -30,14 +30,17 @@ pub struct Selection {
 }
 
 /// Takes the most promising subtrace out of the queue, with the heuristics' help if they have a say, and drops those for which there is no room.
+/// The last one taken led to the decision `taken`.
 pub(super) fn select(
     queue: &mut Vec<Subtrace>,
     config: AdaptiveConfig,
     heuristics: bool,
+    taken: u32,
     rng: &mut Pcg64Mcg,
 ) -> Option<(Subtrace, Selection)> {
     queue.shuffle(rng);
-    queue.sort_by_key(|s| Reverse(s.distance));
+    let elsewhere = |s: &Subtrace| config.stay && s.edge.node != taken;
+    queue.sort_by_key(|s| (Reverse(s.distance), elsewhere(s)));
     let distance = queue.first()?.distance;
     let tied = queue.iter().take_while(|s| s.distance == distance).count();
     let mut degree = match queue.get(1) {
