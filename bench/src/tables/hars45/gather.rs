@@ -51,7 +51,8 @@ fn tasks(scale: &Scale) -> VecDeque<(&'static str, About, Task)> {
     let (main, others): (Vec<&Kind>, Vec<&Kind>) = scale.kinds.iter().partition(|k| MAIN.contains(&k.name));
     let search = |kind: &Kind, p: &Program| {
         let all = scale.seeds_of(kind);
-        let seeds = if kind.looks_ahead > 0 && p.name == LONG { (all / 10).max(3).min(all) } else { all };
+        let long = kind.looks_ahead > 0 && kind.share > 1 && p.name == LONG;
+        let seeds = if long { (all / 10).max(3).min(all) } else { all };
         What::Find { seeds: (0..seeds).collect(), limit: scale.limit_of(kind) }
     };
     for kind in main {

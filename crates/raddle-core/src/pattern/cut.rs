@@ -92,9 +92,9 @@ impl CutMatcher {
         &self.current
     }
 
-    /// The event happened. Like [`count`](Matcher::count), but [`found`](Matcher::found) learns nothing of it.
-    /// Appends instances: when it returns `true`, all that [`current`](Self::current) has now, because an earlier
-    /// access was dropped; otherwise those that may have been added to it. Some can be listed twice.
+    /// The event happened. Like [`count`](Matcher::count), but neither [`found`](Matcher::found) nor [`current`](Self::current) learns
+    /// of it. Appends instances: when it returns `true`, all that there are now, because an earlier
+    /// access was dropped; otherwise those that may have been added to them. Some can be listed twice.
     ///
     /// # Panics
     /// When `vars` has no name for the event's variable.
@@ -137,7 +137,6 @@ impl CutMatcher {
             if let Some(i) = self.repeated(event) {
                 (self.run, matches) = self.replay_without(i);
                 self.kept.remove(i);
-                self.current = matches.iter().map(|m| m.instance).collect();
                 replaced = true;
             }
             self.kept.push((now, *event, name));
@@ -145,8 +144,17 @@ impl CutMatcher {
         let all = self.config.patterns == PatternRange::All;
         self.run.scan(now, event, name, all, &mut |m| matches.push(m));
         self.run.record(now, event, name, all);
-        self.current.extend(matches.iter().map(|m| m.instance));
         (matches, replaced)
+    }
+
+    /// The same, and `current` learns of it.
+    fn push_current(&mut self, event: &Event, vars: &[NameId]) -> Vec<Match> {
+        let (matches, replaced) = self.step(event, vars);
+        if replaced {
+            self.current.clear();
+        }
+        self.current.extend(matches.iter().map(|m| m.instance));
+        matches
     }
 
     /// The earlier occurrence of the same access by the same thread.
@@ -182,7 +190,7 @@ impl Matcher for CutMatcher {
     }
 
     fn push(&mut self, event: &Event, vars: &[NameId], new: &mut Vec<Match>) {
-        for m in self.step(event, vars).0 {
+        for m in self.push_current(event, vars) {
             if self.found.insert(&m.instance) {
                 new.push(m);
             }
@@ -191,7 +199,7 @@ impl Matcher for CutMatcher {
 
     fn count(&mut self, event: &Event, vars: &[NameId]) -> u64 {
         let before = self.found.len();
-        for m in self.step(event, vars).0 {
+        for m in self.push_current(event, vars) {
             self.found.insert(&m.instance);
         }
         self.found.len() - before

@@ -26,6 +26,7 @@ pub const HARS: AdaptiveConfig = AdaptiveConfig {
     cold: true,
     names: true,
     foresee: true,
+    settle: 100,
     stay: true,
 };
 
@@ -134,7 +135,7 @@ mod tests {
         };
         let (mut foreseen, mut looked) = (0, 0);
         for seed in 0..10 {
-            let (p, e) = search(seed, "4,jump");
+            let (p, e) = search(seed, "4,jump,settle0");
             let (same_p, more) = search(seed, "4,jump,look");
             assert_eq!(p, same_p, "seed {seed}");
             foreseen += e;
@@ -151,7 +152,7 @@ mod tests {
             let runs = std::iter::from_fn(|| program.run(&mut s));
             runs.take(300).filter(|r| !r.complete()).count()
         };
-        let (stay, jump) = (given_up("stay"), given_up("jump"));
+        let (stay, jump) = (given_up("stay,settle0"), given_up("jump,settle0"));
         assert!(2 * stay < jump, "{stay} and {jump}");
     }
 
@@ -231,8 +232,8 @@ mod tests {
 
     #[test]
     fn words_set_the_variants() {
-        let c = HARS.with("7,p17,drain").unwrap();
-        assert_eq!((c.queue, c.drain, c.prune), (7, true, true));
+        let c = HARS.with("7,p17,drain,settle5,jump").unwrap();
+        assert_eq!((c.queue, c.drain, c.prune, c.settle, c.stay), (7, true, true, 5, false));
         assert_eq!(HARS.with("0"), None);
         assert_eq!(HARS.with("4,fast"), None);
     }

@@ -39,15 +39,18 @@ pub struct AdaptiveConfig {
     /// What a step will come to is foreseen from what it came to before, where that is known. Otherwise every extension of a subtrace is
     /// executed, only to look at it, as the authors' model checker does.
     pub foresee: bool,
+    /// Nothing is foreseen, and [`stay`](Self::stay) means nothing, before so many executions in a row have shown no new scheduling points. Executions
+    /// that only look find most of them; until they are found, traces are taken that differ in nothing that matters.
+    pub settle: u32,
     /// Among subtraces that tie, those come first that continue the one taken last, which the live execution has just come to. Otherwise chance decides
     /// among all, as in the authors' code, and most steps of a descent are jumps, each of which costs an execution. Since a subtrace has all the patterns of
-    /// those that it continues, hardly any jump is left: the queue decides little.
+    /// those that it continues, hardly any jump is left, and the queue decides little.
     pub stay: bool,
 }
 
 impl AdaptiveConfig {
     /// Applies words separated by commas: a number for the queue, `p8` or `p17`, `repeats` or `no-repeats`, `prune` or
-    /// `no-prune`, `drain`, `besides`, `first`, `names` or `no-names`, `foresee` or `look`, `stay` or `jump`, `published` (all that the
+    /// `no-prune`, `drain`, `besides`, `first`, `names` or `no-names`, `foresee` or `look`, `settle100`, `stay` or `jump`, `published` (all that the
     /// authors' code of HARS does and the default does not: `p8,no-repeats,no-names,jump`, and the heuristics break all ties).
     pub fn with(mut self, words: &str) -> Option<Self> {
         for word in words.split(',') {
@@ -66,6 +69,7 @@ impl AdaptiveConfig {
                 "foresee" => self.foresee = true,
                 "look" => self.foresee = false,
                 "stay" => self.stay = true,
+                w if w.starts_with("settle") => self.settle = w[6..].parse().ok()?,
                 "jump" => self.stay = false,
                 "published" => {
                     self.patterns = PatternRange::OneVariable;

@@ -18,6 +18,8 @@ pub(super) struct Known {
     patterns: Bits,
     /// By passed trace: how many of the patterns it lacks.
     lacking: Vec<u32>,
+    /// The least of these.
+    nearest: Option<u32>,
     /// Events accounted for.
     seen: usize,
     /// `None` when repeated accesses count: then all writes do.
@@ -41,6 +43,7 @@ impl Known {
             matcher: CutMatcher::new(cut),
             patterns: Bits::default(),
             lacking: vec![0; passed.len()],
+            nearest: (passed.len() > 0).then_some(0),
             seen: 0,
             writes: config.drop_repeated.then(BTreeSet::new),
             write_count: 0,
@@ -72,12 +75,18 @@ impl Known {
         if self.matcher.advance(e, vars, &mut instances) {
             self.patterns.clear();
             self.lacking.fill(0);
+            self.nearest = self.nearest.map(|_| 0);
         }
+        let mut new = false;
         for i in &instances {
             let n = number(i, self.names, numbers);
             if self.patterns.insert(n) {
                 passed.add(n, &mut self.lacking);
+                new = true;
             }
+        }
+        if new {
+            self.nearest = self.lacking.iter().min().copied();
         }
         self.variable_count += u32::from(self.variables.insert(access.var.0));
         if e.is_write() {
@@ -93,8 +102,7 @@ impl Known {
 
     /// Its distance, and TSF, WOP (as a count) and SVC.
     pub fn rank(&self, passed: &Passed) -> Rank {
-        let distance = self.lacking.iter().min().copied();
-        let distance = distance.filter(|_| self.lacking.len() == passed.len());
+        let distance = self.nearest.filter(|_| self.lacking.len() == passed.len());
         let distance = distance.unwrap_or_else(|| passed.distance(&self.patterns));
         (distance, [self.switches, self.write_count, self.variable_count])
     }
@@ -111,7 +119,7 @@ impl Known {
         if self.writes.is_some() {
             return self.clone().execute(thread, accesses, vars, numbers, passed);
         }
-        let (_, mut heuristics) = self.rank(passed);
+        let (distance, mut heuristics) = self.rank(passed);
         heuristics[0] += u32::from(self.last.is_some_and(|t| t != thread));
         let mut new: Vec<u32> = Vec::new();
         let mut touched: Vec<(VarId, bool)> = Vec::new();
@@ -137,6 +145,9 @@ impl Known {
                 }
             }
             touched[before].1 |= e.is_write();
+        }
+        if new.is_empty() {
+            return (distance, heuristics);
         }
         (passed.distance_with(&self.lacking, &self.patterns, &new), heuristics)
     }

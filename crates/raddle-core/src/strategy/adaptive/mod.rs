@@ -81,6 +81,8 @@ pub struct Adaptive {
     /// The random execution at the start.
     first: bool,
     live: Live,
+    /// Executions since the last one that showed new scheduling points.
+    settled: u32,
     /// A descent from the first decision has ended in a passed trace.
     descended: bool,
     taken: u64,
@@ -156,6 +158,7 @@ impl Adaptive {
             extensions: None,
             follow: Vec::new(),
             first: true,
+            settled: 0,
             descended: false,
             taken: 0,
             completed: 0,
@@ -223,6 +226,7 @@ impl Adaptive {
     fn look(&mut self, node: u32, view: &View<'_>) -> Vec<(Edge, Option<Rank>)> {
         self.catch_up(view.events, view.vars);
         let mut accesses = Foreseen::new();
+        let foresees = self.foresees();
         let mut extensions = Vec::with_capacity(view.enabled.len());
         for edge in self.tree.choices(node) {
             if self.config.prune && self.tree.is_closed(edge) {
@@ -237,16 +241,29 @@ impl Adaptive {
                 Some(Reached::Decision(accesses)) => {
                     Some(known.foresee(thread, accesses, view.vars, &mut self.numbers, &self.passed))
                 }
-                None if self.config.foresee
-                    && self.steps.foresee(view, i, &self.live.tracker, &mut accesses) =>
-                {
+                None if foresees && self.steps.foresee(view, i, &self.live.tracker, &mut accesses) => {
                     Some(known.foresee(thread, &accesses, view.vars, &mut self.numbers, &self.passed))
                 }
                 None => None,
             };
             extensions.push((edge, rank));
         }
+        // The authors' set of passed traces has each of them once: to take one again only means to begin again. Without pruning that is
+        // what a search of a small program mostly does, so it is done only where there is nothing else.
+        if extensions.iter().any(|(e, _)| !self.was_taken(*e)) {
+            extensions.retain(|(e, _)| !self.was_taken(*e));
+        }
         extensions
+    }
+
+    /// Whether a choice ended a trace that was taken.
+    fn was_taken(&self, edge: Edge) -> bool {
+        matches!(self.reached.get(&edge), Some(Reached::End { taken: true, .. }))
+    }
+
+    /// Whether it is time to believe what steps came to.
+    fn foresees(&self) -> bool {
+        self.config.foresee && self.settled >= self.config.settle
     }
 
     /// An extension that has to be executed.
@@ -269,9 +286,10 @@ impl Adaptive {
 
     /// Takes the best subtrace that does not end, or begins again. Returns one that is to be executed, although it is known how it ends.
     fn take(&mut self, node: u32) -> Option<Edge> {
+        let stay = Some(node).filter(|_| self.config.stay && self.foresees());
         loop {
             let heuristics = self.config.heuristics && !(self.config.cold && self.descended);
-            let best = queue::select(&mut self.queue, self.config, heuristics, node, &mut self.rng);
+            let best = queue::select(&mut self.queue, self.config, heuristics, stay, &mut self.rng);
             let Some((chosen, selection)) = best else { break };
             self.selection = Some(selection);
             if self.degrees.len() < DEGREES {
@@ -287,8 +305,6 @@ impl Adaptive {
                 self.close(chosen.edge);
                 self.descended = true;
             } else if !self.config.drain {
-                // The authors' set of passed traces has each of them once. Without pruning nothing else ends the search of a
-                // small program, so it is executed once more.
                 self.queue.clear();
                 self.at = None;
                 return Some(chosen.edge);
@@ -410,6 +426,23 @@ impl Strategy for Adaptive {
         true
     }
 
+    /// On the way to where something is to be seen, nothing has to be looked at.
+    fn choose_blindly(&mut self, enabled: usize) -> Option<usize> {
+        if self.follow.len() < 2 || self.live.lost {
+            return None;
+        }
+        let node = self.tree.after(self.live.edge)?;
+        let thread = *self.follow.last()?;
+        let mut choices = self.tree.choices(node);
+        let known = choices.len();
+        let edge = choices.find(|e| self.tree.thread(*e) == thread).filter(|_| known == enabled)?;
+        self.follow.pop();
+        self.live.known.chosen(thread);
+        self.live.edge = Some(edge);
+        self.live.decided = true;
+        Some(edge.slot as usize)
+    }
+
     fn choose(&mut self, view: &View<'_>) -> Choice {
         self.live.decided = true;
         if self.live.lost || self.first && !self.config.enter_first {
@@ -481,6 +514,7 @@ impl Strategy for Adaptive {
             }
             self.first = false;
         }
+        self.settled = if run.learned { 0 } else { self.settled.saturating_add(1) };
         if run.learned || self.live.lost || self.reached.len() > REMEMBERED {
             self.start_again();
         }
@@ -505,7 +539,8 @@ impl Adaptive {
             self.at = None;
         } else {
             self.note(edge, rank);
-            taken = matches!(self.reached.get(&edge), Some(Reached::End { taken: true, .. }));
+            // More may have been recorded than when it was taken.
+            taken = self.was_taken(edge) && self.passed.distance(&patterns) == 0;
         }
         self.reached.insert(edge, Reached::End { patterns, heuristics: rank.1, taken });
         if taken {

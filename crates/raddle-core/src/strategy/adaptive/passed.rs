@@ -109,9 +109,6 @@ impl Passed {
             }
             return self.distance(&all);
         }
-        if new.is_empty() {
-            return lacking.iter().min().copied().unwrap_or(0);
-        }
         let mut lacking = lacking.to_vec();
         new.iter().for_each(|n| self.add(*n, &mut lacking));
         lacking.iter().min().copied().unwrap_or(0)

@@ -7,7 +7,7 @@
 //!
 //! Histories with the same values are rare where a counter goes up. Most values do not matter though: of the steps from a point at which the thread
 //! had been in the same places, those that read the same now count, whatever was read before, if all of them came to the same; and all of
-//! them, if at least [`AGREE`] did. Where a thread has never come on the same way, what it always did after its last access counts.
+//! them, if [`AGREE`] of them read different values and came to the same. Where a thread has never come on the same way, its steps after the same last one count instead.
 //!
 //! Not everything can be seen: values of more than 16 bytes, accesses that are not recorded, threads that spin. What is foreseen can therefore be
 //! wrong. That costs nothing but a worse choice, since nothing is believed about a subtrace before it is executed.
@@ -20,39 +20,40 @@ use crate::trace::NameId;
 
 /// So many different steps from one point are remembered.
 const VARIANTS: usize = 16;
-/// If so many steps from one point that read different values came to the same, the values do not matter.
-const AGREE: usize = 3;
+/// If steps from one point that read so many different values came to the same, the values do not matter. A pointer or a flag has fewer
+/// values, and one that it never had is the one that matters.
+const AGREE: usize = 6;
 /// So many points are remembered. Then all of them are forgotten.
 const POINTS: usize = 1 << 16;
 
 /// The steps that have been executed.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
-    /// By where the thread had been and what it was about to do.
-    points: FixedMap<u64, Vec<Step>>,
-    /// By where the thread was last and what it was about to do.
-    habits: FixedMap<u64, Habit>,
-}
-
-/// What steps from one place come to, however the thread came there.
-#[derive(Debug)]
-struct Habit {
-    step: Step,
-    times: usize,
-    /// They did not all come to the same.
-    varies: bool,
+    /// By what the thread was about to do, and where it had been, all the way or last.
+    points: FixedMap<u64, Point>,
 }
 
 /// A step that has begun.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Begun {
-    point: u64,
-    place: u64,
+    /// All the way, and last.
+    points: [u64; 2],
     /// What the thread had read before.
     values: u64,
     thread: ThreadId,
     /// Events before it.
     from: usize,
+}
+
+/// The steps from one point.
+#[derive(Debug, Default)]
+struct Point {
+    /// Last one first.
+    steps: Vec<Step>,
+    /// They all came to the same.
+    agree: bool,
+    /// So did steps that read many different values; this is one of them.
+    habit: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -95,15 +96,14 @@ impl Steps {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.points.clear();
-        self.habits.clear();
     }
 
     /// A thread is about to take its pending step.
     pub fn begin(&self, view: &View<'_>, i: usize, tracker: &Tracker) -> Begun {
         let thread = view.enabled[i].thread;
         let History { path, values, last } = tracker.history(thread);
-        let [point, place] = [path, u64::from(last)].map(|h| point(view, i, h));
-        Begun { point, place, values, thread, from: view.events.len() }
+        let points = [path, u64::from(last)].map(|h| point(view, i, h));
+        Begun { points, values, thread, from: view.events.len() }
     }
 
     /// A step has led to a decision. The tracker has not been told of its events yet.
@@ -149,29 +149,19 @@ impl Steps {
         if self.points.len() > POINTS {
             self.points.clear();
         }
-        let new = || Habit { step: step.clone(), times: 0, varies: false };
-        let habit = self.habits.entry(begun.place).or_insert_with(new);
-        habit.times += 1;
-        habit.varies |= !habit.step.comes_to(&step) || matches!(step.then, Then::Failed);
-        if matches!(habit.step.then, Then::Stopped) {
-            habit.step.then = step.then;
-        }
-        let variants = self.points.entry(begun.point).or_default();
-        variants.retain(|s| s.values != step.values || !s.reads_as(&step));
-        variants.truncate(VARIANTS - 1);
-        variants.insert(0, step);
+        let [all, last] = begun.points;
+        self.points.entry(last).or_default().remember(Step { values: 0, ..step.clone() });
+        self.points.entry(all).or_default().remember(step);
     }
 
     /// Whether it is known that a decision follows the pending step of an enabled thread; then what is accessed on the way.
     pub fn foresee(&self, view: &View<'_>, i: usize, tracker: &Tracker, accesses: &mut Foreseen) -> bool {
         let history = tracker.history(view.enabled[i].thread);
         let now = Now { view, i, tracker };
-        let step = match self.points.get(&point(view, i, history.path)) {
-            Some(variants) => now.like(variants, history.values),
-            None => {
-                let habit = self.habits.get(&point(view, i, u64::from(history.last)));
-                habit.filter(|h| !h.varies && h.times >= AGREE).map(|h| &h.step)
-            }
+        let at = |h: u64| self.points.get(&point(view, i, h));
+        let step = match at(history.path) {
+            Some(point) => now.like(point, history.values),
+            None => at(u64::from(history.last)).and_then(|point| now.like(point, 1)),
         };
         step.is_some_and(|s| now.leads_to_decision(s, accesses))
     }
@@ -180,10 +170,11 @@ impl Steps {
 impl Step {
     /// Whether both read the same.
     fn reads_as(&self, other: &Step) -> bool {
-        let read = |s: &Step| -> Vec<(NameId, Option<Cell>)> {
-            s.events.iter().filter(|d| d.reads.is_some()).map(|d| (d.name, d.reads)).collect()
-        };
-        read(self) == read(other)
+        self.read().eq(other.read())
+    }
+
+    fn read(&self) -> impl Iterator<Item = (NameId, Cell)> {
+        self.events.iter().filter_map(|d| Some((d.name, d.reads?)))
     }
 
     /// Whether both came to the same, apart from values.
@@ -199,6 +190,24 @@ impl Step {
     }
 }
 
+impl Point {
+    fn remember(&mut self, step: Step) {
+        self.steps.retain(|s| s.values != step.values || !s.reads_as(&step));
+        self.steps.truncate(VARIANTS - 1);
+        self.steps.insert(0, step);
+        let first = &self.steps[0];
+        self.agree = self.steps.iter().all(|s| s.comes_to(first));
+        let mut different: Vec<&Step> = Vec::new();
+        for s in self.steps.iter().filter(|_| self.agree) {
+            if !different.iter().any(|d| d.reads_as(s)) {
+                different.push(s);
+            }
+        }
+        let going = self.steps.iter().position(|s| matches!(s.then, Then::Next(..))).unwrap_or(0);
+        self.habit = (different.len() >= AGREE).then_some(going);
+    }
+}
+
 /// A thread at a decision.
 #[derive(Clone, Copy)]
 struct Now<'a> {
@@ -210,24 +219,16 @@ struct Now<'a> {
 impl Now<'_> {
     /// The step among those from one point that will happen again: one after which the thread had read the same, and which reads the same; else
     /// one that reads the same, if all those came to the same; else any, if many came to the same.
-    fn like<'s>(&self, variants: &'s [Step], values: u64) -> Option<&'s Step> {
-        let mut any = None;
-        let mut differ = false;
-        for step in variants.iter().filter(|s| self.reads(s)) {
-            if step.values == values {
-                return Some(step);
-            }
-            differ |= any.is_some_and(|s: &Step| !s.comes_to(step));
-            any = any.or(Some(step));
+    fn like<'s>(&self, point: &'s Point, values: u64) -> Option<&'s Step> {
+        if let Some(i) = point.habit {
+            return point.steps.get(i);
         }
-        match any {
-            Some(_) if differ => None,
-            Some(step) => Some(step),
-            None => {
-                let agree = variants.len() >= AGREE && variants.iter().all(|s| s.comes_to(&variants[0]));
-                agree.then_some(&variants[0])
-            }
-        }
+        let exact = point.steps.iter().filter(|s| s.values == values).find(|s| self.reads(s));
+        exact.or_else(|| {
+            let mut same = point.steps.iter().filter(|s| self.reads(s));
+            let step = same.next()?;
+            (point.agree || same.all(|s| s.comes_to(step))).then_some(step)
+        })
     }
 
     /// The object with a name; `Some(None)` if there is none yet, `None` if there are several.
@@ -241,8 +242,7 @@ impl Now<'_> {
 
     /// Whether the step would read the same now.
     fn reads(&self, step: &Step) -> bool {
-        let mut read = step.events.iter().filter_map(|d| Some((d.name, d.reads?)));
-        read.all(|(n, cell)| match self.object(n) {
+        step.read().all(|(n, cell)| match self.object(n) {
             Some(var) => var.map_or(Cell::Untouched, |v| self.tracker.holds(v)) == cell,
             None => false,
         })
