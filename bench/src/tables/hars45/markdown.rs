@@ -54,7 +54,7 @@ pub fn render(scale: &Scale, data: &Data, command: &str) -> String {
     let seeds: Vec<String> =
         scale.kinds.iter().map(|k| format!("{} {}", k.name, scale.seeds_of(k))).collect();
     s += &seeds.join(", ");
-    let _ = writeln!(s, "; on {LONG} hars:published has 3.\n");
+    let _ = writeln!(s, "; on {LONG} a tenth of that for those that look ahead, at least 3.\n");
     means(scale, data, &mut s);
     if scale.programs == 45 {
         s += REMARKS;

@@ -146,7 +146,7 @@ impl Scale {
     }
 }
 
-/// Twenty threads: looking ahead without foreseeing anything costs twenty executions for each step, so those that do have fewer seeds.
+/// Twenty threads: looking ahead costs up to twenty executions for each step, so those that do have a tenth of their seeds.
 const LONG: &str = "Airline";
 
 /// Measures, prints, and in Markdown writes the plots beside the committed table.

@@ -45,7 +45,7 @@ mod tests {
         for seed in 0..20 {
             let mut s = Adaptive::new(seed, ARS);
             let mut orders = BTreeSet::new();
-            for _ in 0..200 {
+            for _ in 0..800 {
                 let run = program.run(&mut s).unwrap();
                 if run.complete() {
                     orders.insert(run.order);

@@ -26,8 +26,8 @@ pub const HARS: AdaptiveConfig = AdaptiveConfig {
     cold: true,
     names: true,
     foresee: true,
-    settle: 100,
-    stay: true,
+    settle: 200,
+    stay: false,
 };
 
 #[cfg(test)]

@@ -40,11 +40,12 @@ pub struct AdaptiveConfig {
     /// executed, only to look at it, as the authors' model checker does.
     pub foresee: bool,
     /// Nothing is foreseen, and [`stay`](Self::stay) means nothing, before so many executions in a row have shown no new scheduling points. Executions
-    /// that only look find most of them; until they are found, traces are taken that differ in nothing that matters.
+    /// that only look find most of them, and do not count as traces; what is foreseen shows none. Until the points are found, traces are taken that differ
+    /// in nothing that matters.
     pub settle: u32,
     /// Among subtraces that tie, those come first that continue the one taken last, which the live execution has just come to. Otherwise chance decides
     /// among all, as in the authors' code, and most steps of a descent are jumps, each of which costs an execution. Since a subtrace has all the patterns of
-    /// those that it continues, hardly any jump is left, and the queue decides little.
+    /// those that it continues, hardly any jump is left then, and the queue decides little: cheap, but the traces differ less from each other.
     pub stay: bool,
 }
 

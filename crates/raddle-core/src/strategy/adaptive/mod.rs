@@ -14,7 +14,8 @@
 //!
 //! An extension is executed, only to look at it, if nobody knows what it comes to. Mostly that is known from
 //! other executions in which the thread was at the same point of its own history ([`steps`]), so that its patterns can be told at the decision before it. Extensions that
-//! fail or end the execution are never foreseen but executed. An extension that ends is remembered, so that it is executed once.
+//! fail or end the execution are never foreseen but executed. An extension that ends is remembered, so that it is executed once. As long as
+//! new scheduling points turn up, everything is executed ([`AdaptiveConfig::settle`]). A jump to another subtrace costs an execution all the same.
 //!
 //! Hence three counts. [`taken`](Adaptive::taken) is the papers' P, the passed traces and the failing one;
 //! [`completed`](Adaptive::completed) also has the extensions that came to an end but were never taken;
