@@ -51,15 +51,19 @@ fn tasks(scale: &Scale) -> VecDeque<(&'static str, About, Task)> {
     let (main, others): (Vec<&Kind>, Vec<&Kind>) = scale.kinds.iter().partition(|k| MAIN.contains(&k.name));
     let search = |kind: &Kind, p: &Program| {
         let all = scale.seeds_of(kind);
-        let seeds = if kind.looks_ahead > 0 && p.name == LONG { (all / 10).max(3).min(all) } else { all };
+        let long = kind.looks_ahead > 0 && p.name == LONG;
+        let seeds = if long { (all / 10).max(3).min(all) } else { all };
         What::Find { seeds: (0..seeds).collect(), limit: scale.limit_of(kind) }
     };
-    for kind in main {
+    for kind in &main {
         programs(scale).for_each(|p| add(p, About::Search(kind.name), kind.name, search(kind, p)));
     }
+    let costs = |among: &[&Kind]| -> Vec<&'static str> {
+        among.iter().filter(|k| !k.fixed && k.name != "tsa").map(|k| k.name).collect()
+    };
     for p in programs(scale) {
-        for k in scale.kinds.iter().filter(|k| !k.fixed && k.name != "tsa") {
-            add(p, About::Cost(k.name), k.name, run(scale.cost, true));
+        for name in costs(&main) {
+            add(p, About::Cost(name), name, run(scale.cost, true));
         }
         for s in ["ars", "hars"] {
             add(p, About::Degree(s), s, run(60, false));
@@ -73,8 +77,11 @@ fn tasks(scale: &Scale) -> VecDeque<(&'static str, About, Task)> {
         add(p, About::Walk, "random", run(scale.walk, false));
         add(p, About::Twin, "random", run(scale.twins, true));
     }
-    for kind in others {
+    for kind in &others {
         programs(scale).for_each(|p| add(p, About::Search(kind.name), kind.name, search(kind, p)));
+    }
+    for name in costs(&others) {
+        programs(scale).for_each(|p| add(p, About::Cost(name), name, run(scale.cost, true)));
     }
     all
 }

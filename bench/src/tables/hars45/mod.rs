@@ -69,7 +69,7 @@ const fn fixed(name: &'static str) -> Kind {
 const KINDS: &[Kind] = &[
     kind("auto"),
     Kind { looks_ahead: 40, ..kind("hars") },
-    Kind { looks_ahead: 40, share: 5, ..kind("ars") },
+    Kind { looks_ahead: 40, ..kind("ars") },
     kind("random"),
     kind("pos"),
     kind("rff"),
@@ -146,7 +146,7 @@ impl Scale {
     }
 }
 
-/// Twenty threads: looking ahead costs twenty executions for each step, so those that do have a tenth of their seeds.
+/// Twenty threads: looking ahead costs up to twenty executions for each step, so those that do have a tenth of their seeds.
 const LONG: &str = "Airline";
 
 /// Measures, prints, and in Markdown writes the plots beside the committed table.

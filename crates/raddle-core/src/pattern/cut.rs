@@ -92,9 +92,9 @@ impl CutMatcher {
         &self.current
     }
 
-    /// The event happened. Like [`count`](Matcher::count), but [`found`](Matcher::found) learns nothing of it.
-    /// Appends instances: when it returns `true`, all that [`current`](Self::current) has now, because an earlier
-    /// access was dropped; otherwise those that may have been added to it. Some can be listed twice.
+    /// The event happened. Like [`count`](Matcher::count), but neither [`found`](Matcher::found) nor [`current`](Self::current) learns
+    /// of it. Appends instances: when it returns `true`, all that there are now, because an earlier
+    /// access was dropped; otherwise those that may have been added to them. Some can be listed twice.
     ///
     /// # Panics
     /// When `vars` has no name for the event's variable.
@@ -104,13 +104,11 @@ impl CutMatcher {
         replaced
     }
 
-    /// What [`advance`](Self::advance) would report if the event happened next.
-    ///
-    /// # Panics
-    /// When `vars` has no name for the event's variable.
-    pub fn foresee(&self, event: &Event, vars: &[NameId], instances: &mut Vec<Instance>) -> bool {
-        let Some(access) = event.access() else { return false };
-        let name = vars[access.var.0 as usize];
+    /// What [`advance`](Self::advance) would report if the event, on a variable with this name, happened next.
+    pub fn foresee(&self, event: &Event, name: NameId, instances: &mut Vec<Instance>) -> bool {
+        if event.access().is_none() {
+            return false;
+        }
         let all = self.config.patterns == PatternRange::All;
         let repeated = if self.config.drop_repeated { self.repeated(event) } else { None };
         let replayed;
@@ -139,7 +137,6 @@ impl CutMatcher {
             if let Some(i) = self.repeated(event) {
                 (self.run, matches) = self.replay_without(i);
                 self.kept.remove(i);
-                self.current = matches.iter().map(|m| m.instance).collect();
                 replaced = true;
             }
             self.kept.push((now, *event, name));
@@ -147,8 +144,17 @@ impl CutMatcher {
         let all = self.config.patterns == PatternRange::All;
         self.run.scan(now, event, name, all, &mut |m| matches.push(m));
         self.run.record(now, event, name, all);
-        self.current.extend(matches.iter().map(|m| m.instance));
         (matches, replaced)
+    }
+
+    /// The same, and `current` learns of it.
+    fn push_current(&mut self, event: &Event, vars: &[NameId]) -> Vec<Match> {
+        let (matches, replaced) = self.step(event, vars);
+        if replaced {
+            self.current.clear();
+        }
+        self.current.extend(matches.iter().map(|m| m.instance));
+        matches
     }
 
     /// The earlier occurrence of the same access by the same thread.
@@ -184,7 +190,7 @@ impl Matcher for CutMatcher {
     }
 
     fn push(&mut self, event: &Event, vars: &[NameId], new: &mut Vec<Match>) {
-        for m in self.step(event, vars).0 {
+        for m in self.push_current(event, vars) {
             if self.found.insert(&m.instance) {
                 new.push(m);
             }
@@ -193,7 +199,7 @@ impl Matcher for CutMatcher {
 
     fn count(&mut self, event: &Event, vars: &[NameId]) -> u64 {
         let before = self.found.len();
-        for m in self.step(event, vars).0 {
+        for m in self.push_current(event, vars) {
             self.found.insert(&m.instance);
         }
         self.found.len() - before

@@ -5,11 +5,11 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map whose hash function has no random key: the standard one's key lives in a thread-local, which code
 /// that runs inside the controlled runtime may not touch.
-pub(super) type FixedMap<K, V> = HashMap<K, V, BuildHasherDefault<FixedHasher>>;
+pub(crate) type FixedMap<K, V> = HashMap<K, V, BuildHasherDefault<FixedHasher>>;
 
 /// Multiply and rotate, enough for small numbers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FixedHasher(u64);
+pub(crate) struct FixedHasher(u64);
 
 impl Hasher for FixedHasher {
     fn finish(&self) -> u64 {

@@ -58,7 +58,7 @@
 mod catalogue;
 mod cut;
 mod distance;
-mod fixed;
+pub(crate) mod fixed;
 mod full;
 mod instance;
 pub mod reference;

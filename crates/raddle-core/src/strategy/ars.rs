@@ -36,6 +36,26 @@ mod tests {
     }
 
     #[test]
+    fn a_small_program_is_tried_in_every_order_although_nothing_is_pruned() {
+        let write =
+            [Do::Lock(0), Do::Write(2), Do::Unlock(0), Do::Lock(1), Do::Read(2), Do::Write(3), Do::Unlock(1)];
+        let read = [Do::Lock(0), Do::Read(2), Do::Unlock(0), Do::Lock(1), Do::Read(3), Do::Unlock(1)];
+        let mut program = Program::new(&[&write, &read]);
+        program.silent_unlock = true;
+        for seed in 0..20 {
+            let mut s = Adaptive::new(seed, ARS);
+            let mut orders = BTreeSet::new();
+            for _ in 0..800 {
+                let run = program.run(&mut s).unwrap();
+                if run.complete() {
+                    orders.insert(run.order);
+                }
+            }
+            assert_eq!(orders.len(), 18, "seed {seed}: {orders:?}");
+        }
+    }
+
+    #[test]
     fn one_seed_gives_one_search() {
         let program = Program::same_code(3, &[Do::Read(0), Do::Write(0), Do::Read(1)]);
         let search = |seed| -> Vec<Vec<u32>> {

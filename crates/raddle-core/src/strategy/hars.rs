@@ -25,6 +25,9 @@ pub const HARS: AdaptiveConfig = AdaptiveConfig {
     enter_first: false,
     cold: true,
     names: true,
+    foresee: true,
+    settle: 200,
+    stay: false,
 };
 
 #[cfg(test)]
@@ -119,18 +122,38 @@ mod tests {
     }
 
     #[test]
-    fn an_abandoned_execution_is_followed_by_one_that_continues_elsewhere() {
-        let program = Program::same_code(3, &[Do::Read(0), Do::Write(0)]);
-        let mut s = hars(1, "4");
-        let mut abandoned = 0;
-        while let Some(run) = program.run(&mut s) {
-            if !run.complete() {
-                abandoned += 1;
-                let next = program.run(&mut s).unwrap();
-                assert_ne!(next.order.get(..run.order.len()), Some(&run.order[..]));
-            }
+    fn foreseeing_extensions_changes_nothing_but_the_number_of_executions() {
+        let code =
+            [Do::Read(0), Do::Write(0), Do::Lock(1), Do::Read(2), Do::Write(2), Do::Unlock(1), Do::Write(3)];
+        let mut program = Program::same_code(3, &code);
+        program.fails = |run: &Run| run.order.starts_with(&[2, 2, 1, 0]);
+        let search = |seed: u64, words: &str| {
+            let mut s = hars(seed, words);
+            let failed = |r: &Run| r.complete() && r.outcome != Outcome::Passed;
+            assert!(std::iter::from_fn(|| program.run(&mut s)).take(20_000).any(|r| failed(&r)), "{words}");
+            (s.taken(), s.executions())
+        };
+        let (mut foreseen, mut looked) = (0, 0);
+        for seed in 0..10 {
+            let (p, e) = search(seed, "4,jump,settle0");
+            let (same_p, more) = search(seed, "4,jump,look");
+            assert_eq!(p, same_p, "seed {seed}");
+            foreseen += e;
+            looked += more;
         }
-        assert!(abandoned > 0);
+        assert!(2 * foreseen < looked, "{foreseen} and {looked}");
+    }
+
+    #[test]
+    fn a_search_that_stays_gives_up_fewer_executions() {
+        let program = Program::same_code(3, &[Do::Read(0), Do::Write(0), Do::Write(1), Do::Read(0)]);
+        let given_up = |words| {
+            let mut s = hars(5, words);
+            let runs = std::iter::from_fn(|| program.run(&mut s));
+            runs.take(300).filter(|r| !r.complete()).count()
+        };
+        let (stay, jump) = (given_up("stay,settle0"), given_up("jump,settle0"));
+        assert!(2 * stay < jump, "{stay} and {jump}");
     }
 
     #[test]
@@ -209,8 +232,8 @@ mod tests {
 
     #[test]
     fn words_set_the_variants() {
-        let c = HARS.with("7,p17,drain").unwrap();
-        assert_eq!((c.queue, c.drain, c.prune), (7, true, true));
+        let c = HARS.with("7,p17,drain,settle5,jump").unwrap();
+        assert_eq!((c.queue, c.drain, c.prune, c.settle, c.stay), (7, true, true, 5, false));
         assert_eq!(HARS.with("0"), None);
         assert_eq!(HARS.with("4,fast"), None);
     }

@@ -149,10 +149,13 @@ pub const NAMES: &[(&str, &str)] = &[
     ("surw", "`locks` to order acquisitions instead of data accesses"),
     ("rff", ""),
     ("period", "depth, one less than the most periods, default 3"),
-    ("ars", "queue length, default 5, and any of p17, names, repeats, prune, drain, besides, first"),
+    (
+        "ars",
+        "queue length, default 5, and any of p8, no-names, no-repeats, prune, drain, besides, first, stay, settle200, look",
+    ),
     (
         "hars",
-        "queue length, default 4, and any of p17, names, repeats, no-prune, drain, besides, first, published",
+        "queue length, default 4, and any of p8, no-names, no-repeats, no-prune, drain, besides, first, stay, settle200, look, published",
     ),
     ("round-robin", "steps per turn, default 1"),
     ("tsa", "executions without a new pair after which it ends, default 100"),

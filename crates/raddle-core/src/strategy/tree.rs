@@ -135,7 +135,7 @@ impl Tree {
     }
 
     /// The choices at a decision.
-    pub fn choices(&self, node: u32) -> impl Iterator<Item = Edge> + use<> {
+    pub fn choices(&self, node: u32) -> impl ExactSizeIterator<Item = Edge> + use<> {
         (0..self.nodes[node as usize].children.len() as u32).map(move |slot| Edge { node, slot })
     }
 

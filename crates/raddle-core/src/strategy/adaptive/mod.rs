@@ -9,9 +9,13 @@
 //! trace once it is taken.
 //!
 //! The authors' model checker goes back to the state of any subtrace. We execute its choices again: the live execution
-//! is used as long as what is wanted next continues it, and abandoned for another one otherwise. What a step came to
-//! is remembered, so that no step is executed twice only to look at it. A subtrace is a path of choices in a tree
+//! is used as long as what is wanted next continues it, and abandoned for another one otherwise. A subtrace is a path of choices in a tree
 //! of those visited, which also knows what has been explored completely.
+//!
+//! An extension is executed, only to look at it, if nobody knows what it comes to. Mostly that is known from
+//! other executions in which the thread was at the same point of its own history ([`steps`]), so that its patterns can be told at the decision before it. Extensions that
+//! fail or end the execution are never foreseen but executed. An extension that ends is remembered, so that it is executed once. As long as
+//! new scheduling points turn up, everything is executed ([`AdaptiveConfig::settle`]). A jump to another subtrace costs an execution all the same.
 //!
 //! Hence three counts. [`taken`](Adaptive::taken) is the papers' P, the passed traces and the failing one;
 //! [`completed`](Adaptive::completed) also has the extensions that came to an end but were never taken;
@@ -26,6 +30,8 @@ mod config;
 mod known;
 mod passed;
 mod queue;
+mod steps;
+mod track;
 
 pub use config::AdaptiveConfig;
 pub use queue::Selection;
@@ -34,21 +40,20 @@ use super::tree::{Edge, Tree};
 use super::{Choice, Finished, Strategy, View};
 use crate::event::{Event, ThreadId};
 use crate::outcome::Outcome;
+#[cfg(test)]
 use crate::pattern::Instance;
 use crate::trace::NameId;
-use known::Known;
+use known::{Known, Numbers, Rank};
 use passed::{Bits, Passed};
 use queue::Subtrace;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use steps::{Begun, Foreseen, Steps};
+use track::Tracker;
 
 /// So many degrees are kept for evaluations.
 const DEGREES: usize = 50;
-/// So many traces are taken without any execution, because their end is known, before one is executed again all the same.
-/// Without pruning nothing else ends the search of a small program.
-const FROM_MEMORY: u32 = 100;
 
 /// So many steps are remembered. Then the tree is dropped, but not the passed traces, so that a long search does not need ever
 /// more memory.
@@ -62,21 +67,23 @@ pub struct Adaptive {
     passed: Passed,
     /// Patterns of the traces passed since the queue was last empty; only when draining.
     undrained: Vec<Bits>,
-    /// The number of each instance in [`Bits`].
-    numbers: BTreeMap<Instance, u32>,
+    numbers: Numbers,
     tree: Tree,
-    /// What became of each choice of the tree that was executed.
+    /// The choices of the tree that were executed.
     reached: BTreeMap<Edge, Reached>,
+    steps: Steps,
     queue: Vec<Subtrace>,
     /// The choice that was taken last, whose extensions are not in the queue yet; `None` at the beginning.
     at: Option<Edge>,
+    /// Its extensions, as far as they are known, once the execution has been there.
+    extensions: Option<Vec<(Edge, Option<Rank>)>>,
     /// Choices that lead to the one to be executed, last one first.
     follow: Vec<ThreadId>,
     /// The random execution at the start.
     first: bool,
     live: Live,
-    /// Traces taken since the last execution.
-    from_memory: u32,
+    /// Executions since the last one that showed new scheduling points.
+    settled: u32,
     /// A descent from the first decision has ended in a passed trace.
     descended: bool,
     taken: u64,
@@ -87,28 +94,40 @@ pub struct Adaptive {
     degrees: Vec<f64>,
 }
 
-/// What became of a choice.
+/// What became of a choice that was executed.
 #[derive(Debug)]
-struct Reached {
-    known: Arc<Known>,
-    end: End,
+enum Reached {
+    /// Another decision, after these accesses.
+    Decision(Foreseen),
+    /// The execution passed.
+    End {
+        patterns: Bits,
+        heuristics: [u32; 3],
+        /// It was taken and counts among the passed traces.
+        taken: bool,
+    },
 }
 
-/// Whether an execution ended, and passed, before it came to another decision.
+/// Where to go next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum End {
-    No,
-    Seen,
-    /// It was taken and counts among the passed traces.
-    Taken,
+enum Go {
+    /// To the first decision.
+    Begin,
+    /// After this choice.
+    To(Edge),
+    /// There is nothing left to try.
+    Nowhere,
 }
 
 /// The execution under way.
 #[derive(Debug)]
 struct Live {
-    known: Arc<Known>,
+    known: Known,
+    tracker: Tracker,
     /// The last choice, if the tree knows the execution.
     edge: Option<Edge>,
+    /// The step under way, unless it has been made before.
+    begun: Option<Begun>,
     decided: bool,
     /// It did not go where it went before; chance decides the rest.
     lost: bool,
@@ -117,20 +136,30 @@ struct Live {
 impl Adaptive {
     /// From a seed.
     pub fn new(seed: u64, config: AdaptiveConfig) -> Self {
+        let passed = Passed::default();
         Adaptive {
             config,
             rng: Pcg64Mcg::seed_from_u64(seed),
-            passed: Passed::default(),
+            live: Live {
+                known: Known::new(config, &passed),
+                tracker: Tracker::default(),
+                edge: None,
+                begun: None,
+                decided: false,
+                lost: false,
+            },
+            passed,
             undrained: Vec::new(),
-            numbers: BTreeMap::new(),
+            numbers: Numbers::default(),
             tree: Tree::default(),
             reached: BTreeMap::new(),
+            steps: Steps::default(),
             queue: Vec::new(),
             at: None,
+            extensions: None,
             follow: Vec::new(),
             first: true,
-            live: Live::new(config),
-            from_memory: 0,
+            settled: 0,
             descended: false,
             taken: 0,
             completed: 0,
@@ -167,62 +196,117 @@ impl Adaptive {
         self.numbers.iter().filter(|(_, n)| has(**n)).map(|(i, _)| *i).collect()
     }
 
-    /// Takes subtraces until one has an extension that was never executed: that one. `None` when there is none, or
-    /// the tree has no decision yet.
-    fn advance(&mut self) -> Option<Edge> {
+    /// Takes subtraces until the execution has to go somewhere: to an extension about which nothing is known, or to the
+    /// subtrace taken. The live execution is at the decision given, if there is one.
+    fn advance(&mut self, live: Option<(u32, &View<'_>)>) -> Go {
         loop {
-            let node = self.tree.after(self.at).filter(|_| !self.tree.is_explored())?;
-            let open = |&e: &Edge| !(self.config.prune && self.tree.is_closed(e));
-            let children: Vec<Edge> = self.tree.choices(node).filter(open).collect();
-            let fresh = |e: &&Edge| !self.reached.contains_key(e);
-            // The thread that went on so far comes first: whoever comes last can be continued without another execution,
-            // and what is chosen is a switch more often than not.
-            let last = self.at.and_then(|e| self.reached.get(&e)).and_then(|r| r.known.last());
-            let stays = |e: &&Edge| Some(self.tree.thread(**e)) == last;
-            if let Some(&edge) = children.iter().filter(fresh).find(stays).or(children.iter().find(fresh)) {
-                return Some(edge);
+            if self.tree.is_explored() {
+                return Go::Nowhere;
             }
-            for edge in children {
-                let known = &self.reached[&edge].known;
-                let distance = self.passed.distance(known.patterns());
-                self.queue.push(Subtrace { edge, distance, heuristics: known.heuristics() });
+            let Some(node) = self.tree.after(self.at) else { return self.at.map_or(Go::Begin, Go::To) };
+            let extensions = match (self.extensions.take(), live) {
+                (Some(e), _) => e,
+                (None, Some((n, view))) if n == node => self.look(node, view),
+                (None, _) => return self.at.map_or(Go::Begin, Go::To),
+            };
+            if let Some(edge) = self.unknown(&extensions) {
+                self.extensions = Some(extensions);
+                return Go::To(edge);
             }
-            if let Some(again) = self.take() {
-                return Some(again);
+            for (edge, rank) in extensions {
+                let (distance, heuristics) = rank.unwrap_or_default();
+                self.queue.push(Subtrace { edge, distance, heuristics });
+            }
+            if let Some(again) = self.take(node) {
+                return Go::To(again);
             }
         }
     }
 
-    /// Takes the best subtrace that does not end, or begins again. Returns one that is to be executed again, if enough
-    /// has come from memory.
-    fn take(&mut self) -> Option<Edge> {
+    /// The extensions of the subtrace that the live execution has come to, with what is known about them.
+    fn look(&mut self, node: u32, view: &View<'_>) -> Vec<(Edge, Option<Rank>)> {
+        self.catch_up(view.events, view.vars);
+        let mut accesses = Foreseen::new();
+        let foresees = self.foresees();
+        let mut extensions = Vec::with_capacity(view.enabled.len());
+        for edge in self.tree.choices(node) {
+            if self.config.prune && self.tree.is_closed(edge) {
+                continue;
+            }
+            let (i, thread) = (edge.slot as usize, view.enabled[edge.slot as usize].thread);
+            let known = &self.live.known;
+            let rank = match self.reached.get(&edge) {
+                Some(Reached::End { patterns, heuristics, .. }) => {
+                    Some((self.passed.distance(patterns), *heuristics))
+                }
+                Some(Reached::Decision(accesses)) => {
+                    Some(known.foresee(thread, accesses, view.vars, &mut self.numbers, &self.passed))
+                }
+                None if foresees && self.steps.foresee(view, i, &self.live.tracker, &mut accesses) => {
+                    Some(known.foresee(thread, &accesses, view.vars, &mut self.numbers, &self.passed))
+                }
+                None => None,
+            };
+            extensions.push((edge, rank));
+        }
+        // The authors' set of passed traces has each of them once: to take one again only means to begin again. Without pruning that is
+        // what a search of a small program mostly does, so it is done only where there is nothing else.
+        if extensions.iter().any(|(e, _)| !self.was_taken(*e)) {
+            extensions.retain(|(e, _)| !self.was_taken(*e));
+        }
+        extensions
+    }
+
+    /// Whether a choice ended a trace that was taken.
+    fn was_taken(&self, edge: Edge) -> bool {
+        matches!(self.reached.get(&edge), Some(Reached::End { taken: true, .. }))
+    }
+
+    /// Whether it is time to believe what steps came to.
+    fn foresees(&self) -> bool {
+        self.config.foresee && self.settled >= self.config.settle
+    }
+
+    /// An extension that has to be executed.
+    fn unknown(&self, extensions: &[(Edge, Option<Rank>)]) -> Option<Edge> {
+        let mut unknown = extensions.iter().filter(|(_, rank)| rank.is_none()).map(|(edge, _)| *edge);
+        let first = unknown.clone().next();
+        // The thread that went on so far comes first: whoever comes last can be continued without another execution,
+        // and what is chosen is a switch more often than not.
+        let last = self.at.map(|e| self.tree.thread(e));
+        unknown.find(|e| Some(self.tree.thread(*e)) == last).or(first)
+    }
+
+    /// An extension that nothing was known about has come to something.
+    fn note(&mut self, edge: Edge, rank: Rank) {
+        let mut extensions = self.extensions.iter_mut().flatten();
+        if let Some((_, r)) = extensions.find(|(e, _)| *e == edge) {
+            *r = Some(rank);
+        }
+    }
+
+    /// Takes the best subtrace that does not end, or begins again. Returns one that is to be executed, although it is known how it ends.
+    fn take(&mut self, node: u32) -> Option<Edge> {
+        let stay = Some(node).filter(|_| self.config.stay && self.foresees());
         loop {
             let heuristics = self.config.heuristics && !(self.config.cold && self.descended);
-            let best = queue::select(&mut self.queue, self.config, heuristics, &mut self.rng);
+            let best = queue::select(&mut self.queue, self.config, heuristics, stay, &mut self.rng);
             let Some((chosen, selection)) = best else { break };
             self.selection = Some(selection);
             if self.degrees.len() < DEGREES {
                 self.degrees.push(f64::from(selection.degree.0) / f64::from(selection.degree.1));
             }
-            let reached = self.reached.get_mut(&chosen.edge)?;
-            match std::mem::replace(&mut reached.end, End::Taken) {
-                End::No => {
-                    reached.end = End::No;
-                    self.at = Some(chosen.edge);
-                    return None;
-                }
-                End::Seen => {
-                    let patterns = reached.known.patterns().clone();
-                    self.passes(patterns);
-                    self.close(chosen.edge);
-                    self.descended = true;
-                }
-                // The authors' set of passed traces has each of them once.
-                End::Taken if self.config.drain => {}
-                End::Taken => self.queue.clear(),
-            }
-            self.from_memory += 1;
-            if self.from_memory >= FROM_MEMORY && !self.config.prune {
+            let Some(Reached::End { patterns, taken, .. }) = self.reached.get_mut(&chosen.edge) else {
+                self.at = Some(chosen.edge);
+                return None;
+            };
+            if !std::mem::replace(taken, true) {
+                let patterns = patterns.clone();
+                self.passes(patterns);
+                self.close(chosen.edge);
+                self.descended = true;
+            } else if !self.config.drain {
+                self.queue.clear();
                 self.at = None;
                 return Some(chosen.edge);
             }
@@ -258,10 +342,14 @@ impl Adaptive {
                 self.reached.remove(&e);
             }
         }
-        let open = |s: &Subtrace| !closed.contains(&s.edge.node) && !self.tree.is_closed(s.edge);
-        self.queue.retain(open);
-        if self.at.is_some_and(|e| closed.contains(&e.node) || self.tree.is_closed(e)) {
+        let open = |e: Edge| !closed.contains(&e.node) && !self.tree.is_closed(e);
+        self.queue.retain(|s| open(s.edge));
+        if let Some(extensions) = &mut self.extensions {
+            extensions.retain(|(e, _)| open(*e));
+        }
+        if self.at.is_some_and(|e| !open(e)) {
             self.at = None;
+            self.extensions = None;
             self.queue.clear();
         }
         self.tree.recycle(closed);
@@ -271,77 +359,111 @@ impl Adaptive {
     fn start_again(&mut self) {
         self.tree.clear();
         self.reached.clear();
+        self.steps.clear();
         self.queue.clear();
         self.follow.clear();
         self.at = None;
+        self.extensions = None;
     }
 
     /// The execution does not go where it went before, so nothing is known about it.
     fn lose(&mut self) {
         self.live.lost = true;
-        self.live.known = Arc::new(Known::new(self.config));
+        self.live.known = Known::new(self.config, &self.passed);
     }
 
     fn any(&mut self, view: &View<'_>) -> Choice {
-        Choice::Run(self.rng.random_range(0..view.enabled.len()))
+        let i = self.rng.random_range(0..view.enabled.len());
+        self.live.begun = Some(self.steps.begin(view, i, &self.live.tracker));
+        Choice::Run(i)
     }
 
     fn run(&mut self, edge: Edge, view: &View<'_>) -> Choice {
-        match self.reached.get(&edge) {
-            Some(r) => self.live.known = r.known.clone(),
-            None => {
-                self.catch_up(view.events, view.vars);
-                Arc::make_mut(&mut self.live.known).chosen(view.enabled[edge.slot as usize].thread);
-            }
+        let i = edge.slot as usize;
+        self.live.known.chosen(view.enabled[i].thread);
+        if !self.reached.contains_key(&edge) {
+            self.live.begun = Some(self.steps.begin(view, i, &self.live.tracker));
         }
         self.live.edge = Some(edge);
-        Choice::Run(edge.slot as usize)
+        Choice::Run(i)
     }
 
     fn catch_up(&mut self, events: &[Event], vars: &[NameId]) {
-        Arc::make_mut(&mut self.live.known).catch_up(events, vars, &mut self.numbers);
+        self.live.known.catch_up(events, vars, &mut self.numbers, &self.passed);
+    }
+
+    /// The step under way has led to a decision.
+    fn arrive(&mut self, view: &View<'_>) {
+        if let Some(begun) = self.live.begun.take() {
+            self.steps.decides(begun, view, &self.live.tracker);
+            if let Some(edge) = self.live.edge.filter(|_| !self.live.lost) {
+                let accesses = view.events[begun.events_before()..].iter().filter(|e| e.access().is_some());
+                let named = |e: &Event| (*e, e.object().map_or(NameId(0), |v| view.vars[v.0 as usize]));
+                self.reached.insert(edge, Reached::Decision(accesses.map(named).collect()));
+                if self.extensions.is_some() {
+                    self.catch_up(view.events, view.vars);
+                    self.note(edge, self.live.known.rank(&self.passed));
+                }
+            }
+        }
+        self.live.tracker.catch_up(view.events, view.vars);
     }
 }
 
 impl Strategy for Adaptive {
     fn begin(&mut self) -> bool {
         if self.follow.is_empty() && !self.first {
-            if let Some(edge) = self.advance() {
-                self.follow = self.tree.path(edge);
-            }
-            if self.tree.is_explored() {
-                return false;
+            match self.advance(None) {
+                Go::Begin => {}
+                Go::To(edge) => self.follow = self.tree.path(edge),
+                Go::Nowhere => return false,
             }
         }
-        self.live = Live::new(self.config);
-        self.from_memory = 0;
+        self.live.known = Known::new(self.config, &self.passed);
+        self.live.tracker.begin();
+        (self.live.edge, self.live.begun) = (None, None);
+        (self.live.decided, self.live.lost) = (false, false);
         self.executions += 1;
         true
+    }
+
+    /// On the way to where something is to be seen, nothing has to be looked at.
+    fn choose_blindly(&mut self, enabled: usize) -> Option<usize> {
+        if self.follow.len() < 2 || self.live.lost {
+            return None;
+        }
+        let node = self.tree.after(self.live.edge)?;
+        let thread = *self.follow.last()?;
+        let mut choices = self.tree.choices(node);
+        let known = choices.len();
+        let edge = choices.find(|e| self.tree.thread(*e) == thread).filter(|_| known == enabled)?;
+        self.follow.pop();
+        self.live.known.chosen(thread);
+        self.live.edge = Some(edge);
+        self.live.decided = true;
+        Some(edge.slot as usize)
     }
 
     fn choose(&mut self, view: &View<'_>) -> Choice {
         self.live.decided = true;
         if self.live.lost || self.first && !self.config.enter_first {
+            self.arrive(view);
             return self.any(view);
         }
         let Some(node) = self.tree.enter(self.live.edge, view.enabled) else {
             self.lose();
+            self.arrive(view);
             return self.any(view);
         };
-        if let Some(edge) = self.live.edge
-            && !self.reached.contains_key(&edge)
-        {
-            self.catch_up(view.events, view.vars);
-            self.reached.insert(edge, Reached { known: self.live.known.clone(), end: End::No });
-        }
+        self.arrive(view);
         if self.first {
             let slot = self.rng.random_range(0..view.enabled.len()) as u32;
             return self.run(Edge { node, slot }, view);
         }
         if self.follow.is_empty() {
-            let Some(wanted) = self.advance() else {
-                self.lose();
-                return self.any(view);
+            let wanted = match self.advance(Some((node, view))) {
+                Go::To(edge) => edge,
+                Go::Begin | Go::Nowhere => return Choice::Abandon,
             };
             match self.tree.path_from(node, wanted) {
                 Some(path) => self.follow = path,
@@ -369,25 +491,31 @@ impl Strategy for Adaptive {
             }
             self.completed += 1;
             let passed = *run.outcome == Outcome::Passed;
-            self.catch_up(&run.trace.events, &run.trace.vars);
-            let lost = self.live.lost || run.learned || self.live.edge.is_none();
-            if passed && !lost && !self.first {
-                let edge = self.live.edge.expect("not lost");
-                self.reached.insert(edge, Reached { known: self.live.known.clone(), end: End::Seen });
-            } else if passed {
-                let patterns = self.live.known.patterns().clone();
-                self.passes(patterns);
-            } else {
-                self.taken += 1;
+            if let Some(begun) = self.live.begun.take() {
+                self.steps.ends(begun, &run.trace.events, &run.trace.vars, passed, &self.live.tracker);
             }
-            if let Some(edge) = self.live.edge.filter(|_| !lost && (!passed || self.first)) {
-                self.close(edge);
+            self.catch_up(&run.trace.events, &run.trace.vars);
+            let lost = self.live.lost || run.learned;
+            match self.live.edge.filter(|_| !lost) {
+                Some(edge) if passed && !self.first => self.ended(edge),
+                edge => {
+                    if passed {
+                        let patterns = self.live.known.patterns().clone();
+                        self.passes(patterns);
+                    } else {
+                        self.taken += 1;
+                    }
+                    if let Some(edge) = edge {
+                        self.close(edge);
+                    }
+                }
             }
             if !self.live.decided {
                 self.tree.close_root();
             }
             self.first = false;
         }
+        self.settled = if run.learned { 0 } else { self.settled.saturating_add(1) };
         if run.learned || self.live.lost || self.reached.len() > REMEMBERED {
             self.start_again();
         }
@@ -399,8 +527,25 @@ impl Strategy for Adaptive {
     }
 }
 
-impl Live {
-    fn new(config: AdaptiveConfig) -> Self {
-        Live { known: Arc::new(Known::new(config)), edge: None, decided: false, lost: false }
+impl Adaptive {
+    /// The execution passed and ended with this choice.
+    fn ended(&mut self, edge: Edge) {
+        let rank = self.live.known.rank(&self.passed);
+        let patterns = self.live.known.patterns().clone();
+        // It was to go on, so it was taken.
+        let mut taken = self.extensions.is_none() && self.at == Some(edge);
+        if taken {
+            self.passes(patterns.clone());
+            self.descended = true;
+            self.at = None;
+        } else {
+            self.note(edge, rank);
+            // More may have been recorded than when it was taken.
+            taken = self.was_taken(edge) && self.passed.distance(&patterns) == 0;
+        }
+        self.reached.insert(edge, Reached::End { patterns, heuristics: rank.1, taken });
+        if taken {
+            self.close(edge);
+        }
     }
 }
