@@ -140,6 +140,26 @@ fn results_that_vary_between_equal_orders_are_not_compared() {
 }
 
 #[test]
+fn a_search_suspects_what_varies_until_somebody_has_looked_into_it() {
+    let ty = objects::queue();
+    let t = test(&ty, &[], &[("Queue::id", 0), ("Queue::push", 1)], &[("Queue::id", 0)]);
+    let quick = OracleOptions { suspicious: false, ..OracleOptions::default() };
+    let (judgements, oracle) = judge_with(&ty, &t, quick);
+    assert!(!verdicts(&judgements).is_empty() && oracle.opaque().is_empty());
+    let mut sim = Simulator::new(ty.clone());
+    let mut other = Oracle::new(&ty.harness, quick);
+    assert!(other.look_into(&mut sim, &t, 1).unwrap());
+    let mut oracle = oracle;
+    let known = oracle.knowledge();
+    oracle.learn(&other);
+    assert!(oracle.knowledge() > known);
+    let run = Run { stop_at_failure: false, ..Run::new(wire::encode(&t), "dfs", 1, 20_000) };
+    for execution in &sim.run(vec![run]).unwrap().remove(0).distinct {
+        assert_eq!(oracle.judge(&mut sim, &t, 1, execution).unwrap(), Judgement::Right);
+    }
+}
+
+#[test]
 fn what_the_user_marks_as_weak_is_never_compared() {
     let mut ty = objects::counter();
     let get = ty.id("Counter::get");
