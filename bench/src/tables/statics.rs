@@ -65,7 +65,7 @@ const DRIVERS: &[(&str, &str, &[&str], bool)] = &[
         false,
     ),
     ("once_cell", "published::once_cell", &["sync::OnceCell"], false),
-    ("boxcar", "published::boxcar", &["Vec", "Iter"], false),
+    ("boxcar", "published::boxcar", &["vec::Vec", "vec::Iter"], false),
     ("sharded-slab", "published::slab", &["Slab", "Entry"], false),
     ("spin", "published::spin_mutex", &["mutex::spin::SpinMutex", "mutex::spin::SpinMutexGuard"], false),
 ];
