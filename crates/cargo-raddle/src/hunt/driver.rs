@@ -16,7 +16,7 @@ use raddle_core::hunt::generate::{self, Generator, PatternCoverage, Plan};
 use raddle_core::hunt::minimise::{Found, MinimiseOptions, minimise};
 use raddle_core::hunt::oracle::{Oracle, OracleCost, OracleOptions};
 use raddle_core::hunt::{Executor, ExecutorError, Run, RunReply, wire};
-use raddle_core::protocol::{Entry, Failure, Job};
+use raddle_core::protocol::{Entry, Job};
 use raddle_core::trace::Symbols;
 use raddle_mir::TypeAccesses;
 use std::collections::{BTreeMap, BTreeSet};
@@ -290,8 +290,8 @@ impl Hunt<'_> {
         let followed = generator.patterns().or(self.done.patterns.as_ref());
         let (patterns, locations) = followed.map_or((0, 0), |p| (p.covered().len(), p.locations()));
         let pairs = generator.coverage().progress().0;
-        let place = |f: &Failure| (f.kind, f.at.as_ref().map(|s| (s.file.clone(), s.line, s.column)));
-        let bugs: BTreeSet<_> = self.done.findings.iter().map(|(f, _)| place(&f.failure)).collect();
+        let place = |f: &Kept| (f.failure.kind, f.at.clone().unwrap_or_else(|| f.cause.clone()));
+        let bugs: BTreeSet<_> = self.done.findings.iter().map(|(f, _)| place(f)).collect();
         self.done.curve.push(Sample {
             tests,
             executions,

@@ -72,7 +72,7 @@ pub struct Sample {
     pub patterns: u64,
     /// Pairs of places that two threads had visited one right after the other, if patterns were followed.
     pub locations: usize,
-    /// Findings that differ in kind or place.
+    /// Findings that differ in kind, and in the place or, where there is none, in the methods.
     pub bugs: usize,
 }
 
