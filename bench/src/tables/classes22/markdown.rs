@@ -173,8 +173,9 @@ fn twins(s: &mut String, results: &Results<'_>) {
         .collect();
     let _ = writeln!(
         s,
-        "## Fixed twins\n\n{} hunts with `maptest`, {} s each, {:.0} tests. With a report: {}. Not tested: {}.\n",
+        "## Fixed twins\n\n{} hunts with `{}`, {} s each, {:.0} tests. With a report: {}. Not tested: {}.\n",
         results.twins.len(),
+        results.twins.first().map_or("", |t| t.generator.as_str()),
         results.twins.first().map_or(0, |t| t.budget),
         results.twins.iter().map(Raw::tests).sum::<f64>(),
         if alarms.is_empty() { "none".to_owned() } else { alarms.join(", ") },
