@@ -167,8 +167,8 @@ pub fn explains(
     serial: &Calls,
     loose: &BTreeSet<ThunkId>,
 ) -> bool {
-    let keys = execution.by_key.keys().chain(serial.by_key.keys());
-    keys.into_iter().all(|key| agree(test, key, execution, serial, loose))
+    let mut keys = execution.by_key.keys().chain(serial.by_key.keys());
+    keys.all(|key| agree(test, key, execution, serial, loose))
         && !real_time.iter().any(|(a, b)| serial.reversed(a, b))
 }
 

@@ -8,19 +8,18 @@
 use super::Key;
 use super::compare::{Calls, same, thunk_of};
 use super::guided::{prepare, run_order};
+use super::promises::overlapped;
 use super::serials::Serial;
 use super::verdict::{CallRef, Order};
 use crate::hunt::edit;
 use crate::hunt::harness::Harness;
 use crate::hunt::protocol::{CallResult, Executor, ExecutorError, Fresh};
 use crate::hunt::test::Test;
-use std::collections::BTreeSet;
 
 /// Whether another call ran beside the first one of a thread.
 pub fn meets_threads(calls: &Calls) -> bool {
-    let first = |key: &&Key| key.0 > 0 && key.1 == 0 && key.2 == 0;
-    let firsts = calls.iter().map(|(key, _)| key).filter(first);
-    firsts.map(super::reference).any(|call| !calls.beside(&BTreeSet::from([call])).is_empty())
+    let first = |key: &Key| key.0 > 0 && key.1 == 0 && key.2 == 0;
+    calls.iter().any(|(key, _)| first(key) && overlapped(calls, key))
 }
 
 /// Whether one thread that makes all calls, in one of these orders, gets other results than the threads of the test get

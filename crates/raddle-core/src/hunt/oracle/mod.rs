@@ -230,7 +230,7 @@ impl Oracle {
         if orders > self.options.all_orders {
             return Ok(false);
         }
-        let serials = Serials::run(exec, test, seed, 4 * orders + 100, self.fresh())?;
+        let serials = Serials::run(exec, test, seed, room(orders), self.fresh())?;
         self.cost.serial += serials.all.len() as u64;
         self.unmask(exec, test, seed, &serials, orders)
     }
@@ -315,8 +315,7 @@ impl Oracle {
             return Ok(self.undecided());
         }
         if known.all.is_none() {
-            // Room is left for calls that block and are resumed.
-            let all = Serials::run(exec, test, seed, 4 * orders + 100, self.fresh())?;
+            let all = Serials::run(exec, test, seed, room(orders), self.fresh())?;
             self.cost.tests += 1;
             self.cost.serial += all.all.len() as u64;
             known.all = Some(all);
@@ -377,7 +376,7 @@ impl Oracle {
         let mut varying = BTreeSet::new();
         let first = (!self.options.isolated).then_some(Fresh::No);
         for fresh in first.into_iter().chain([Fresh::Each]) {
-            let again = Serials::run(exec, test, seed, (4 * orders + 100).min(300), fresh)?;
+            let again = Serials::run(exec, test, seed, room(orders).min(300), fresh)?;
             self.cost.serial += again.all.len() as u64;
             varying.extend(serials.differing(&again, test));
         }
@@ -574,10 +573,16 @@ impl Oracle {
     }
 }
 
+/// The most executions for so many orders: room is left for calls that block and are resumed.
+fn room(orders: u64) -> u64 {
+    4 * orders + 100
+}
+
 /// Whether no two calls overlapped and nothing failed: then the execution is a sequential order itself. What a type
 /// draws from its thread's identity or from a process may well be different when that order is run again.
 fn is_sequential(execution: &Execution) -> bool {
-    execution.failure.is_none() && !Calls::new(execution).intervals().overlap()
+    let calls = execution.calls.iter().map(|c| (c.thread, c.start, c.end));
+    execution.failure.is_none() && !Intervals::new(calls).overlap()
 }
 
 fn panicked(execution: &Execution) -> bool {

@@ -31,7 +31,8 @@ fn step_of<'t>(test: &'t Test, key: &Key) -> Option<&'t Step> {
     test.suffixes.get((key.0 as usize).checked_sub(1)?)?.get(key.1 as usize)
 }
 
-fn overlapped(calls: &Calls, key: &Key) -> bool {
+/// Whether another call ran beside this one.
+pub(super) fn overlapped(calls: &Calls, key: &Key) -> bool {
     !calls.beside(&BTreeSet::from([reference(key)])).is_empty()
 }
 
