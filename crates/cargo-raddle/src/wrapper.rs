@@ -147,8 +147,14 @@ fn link_args(runtime: &Path) -> Vec<OsString> {
         "-Zpre-link-arg=-Wl,--pop-state".into(),
         // The directory that the command names at start comes first; this one lets people run the file by hand.
         "-Clink-arg=-Wl,--enable-new-dtags".into(),
-        joined("-Clink-arg=-Wl,-rpath,", runtime.parent().unwrap_or(Path::new("/"))),
+        joined("-Clink-arg=-Wl,-rpath,", &current(runtime)),
     ]
+}
+
+/// Where to look for the runtime that was installed last, given the file of one.
+fn current(runtime: &Path) -> PathBuf {
+    let all = runtime.parent().and_then(Path::parent);
+    all.unwrap_or(Path::new("/")).join(crate::runtime::CURRENT)
 }
 
 /// The value of `--name value` or `--name=value`.
