@@ -213,14 +213,19 @@ impl Sites {
         // SAFETY: reads the stack pointer.
         unsafe { std::arch::asm!("mov {}, rsp", out(reg) here, options(nomem, nostack, preserves_flags)) };
         let mut print = mix(own.wrapping_sub(here) as u64);
-        for at in (here..=own).step_by(8).take(PRINTED) {
+        if (own - here) / 8 >= PRINTED {
+            return None;
+        }
+        let mut at = here;
+        while at <= own {
             // SAFETY: the words between the stack pointer and the frame of a function in progress are this stack's.
-            let word = unsafe { (at as *const usize).read_volatile() };
+            let word = unsafe { *(at as *const usize) };
             if word.wrapping_sub(low) < high - low {
                 print = mix(print ^ word as u64) ^ (own - at) as u64;
             }
+            at += 8;
         }
-        ((own - here) / 8 < PRINTED).then_some(print)
+        Some(print)
     }
 
     /// The site that was found on a stack with this print.

@@ -198,6 +198,14 @@ fn copied(dst: usize, src: usize, len: usize, pc: usize) {
     if len == 0 || !runtime::controlled() {
         return;
     }
+    let me = runtime::me();
+    let own = |at| private(me, at, len) && private(me, at, 1);
+    if runtime::alone()
+        || me.raw + 2 < me.raw_limit && (runtime::calm() || own(src) && own(dst) || super::quiet(pc))
+    {
+        me.raw += 2;
+        return;
+    }
     let _inside = Inside::enter();
     rt().tick();
     touched(src, len, false, pc);

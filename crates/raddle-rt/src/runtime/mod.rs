@@ -19,8 +19,8 @@ pub use globals::{
 };
 pub use load::{IMPOSSIBLE, is_programs_fault, load};
 pub use switch::{
-    after, enter_from_host, exit_thread, give_way, hidden_synchronisation, join_key, leave_to_host, step,
-    wait, wake,
+    after, await_gate, enter_from_host, exit_thread, give_way, hidden_synchronisation, join_key,
+    leave_to_host, step, wait, wake,
 };
 
 use crate::clock::Clock;

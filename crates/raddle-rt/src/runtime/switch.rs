@@ -131,6 +131,21 @@ fn pass(gate: Gate) {
     me().queued = false;
 }
 
+/// The running thread is about to take a lock in precompiled code, as far as can be told: it would spin there while the
+/// lock is not free. Where nobody else can go on it goes on nevertheless.
+pub fn await_gate(event: Event, gate: Gate) {
+    let r = rt();
+    if r.open(gate) {
+        return;
+    }
+    let f = me();
+    f.pending = event;
+    f.relocks = true;
+    r.set_state(r.current, State::Lock(gate));
+    dispatch();
+    me().relocks = false;
+}
+
 /// Makes the running thread wait; returns how the wait ended.
 pub fn wait(event: Event, mut wait: Wait) -> Woken {
     let r = rt();

@@ -63,6 +63,10 @@ fn wait(addr: usize, expected: u32, deadline: Option<u64>, bits: u32, site: Site
     let e = r.event(site, Op::Sync { on, write: false });
     runtime::step(e, State::Ready);
     if word(addr) != expected {
+        if let Some(gate) = relock {
+            rt().tick();
+            runtime::await_gate(e, gate);
+        }
         return Err(libc::EAGAIN);
     }
     let r = rt();
