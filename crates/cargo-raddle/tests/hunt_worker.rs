@@ -225,7 +225,7 @@ fn patterns_are_told_when_they_are_new_with_what_their_numbers_mean() {
     assert_eq!(first.symbols_from, (0, 0));
     // Written after another thread's read, and read after another thread's write.
     for pattern in ["P1(", "P2("] {
-        assert!(first.patterns.iter().any(|p| p.starts_with(pattern)), "{:?}", first.patterns);
+        assert!(first.patterns.iter().any(|p| p.to_string().starts_with(pattern)), "{:?}", first.patterns);
     }
     assert!(first.symbols.sites.iter().any(|s| s.function.ends_with("Subject>::add")), "{:?}", first.symbols);
     let second = worker.one(follow);

@@ -34,66 +34,79 @@ pub fn renumbered(r: &Runtime, numbers: &mut Numbers) -> Trace {
     out.trace
 }
 
-/// The number of something; the next one if it has none.
-fn number<T: Copy + Ord>(
-    of: T,
-    known: &mut Vec<T>,
-    numbers: &mut BTreeMap<T, T>,
-    make: impl Fn(u32) -> T,
-) -> T {
-    *numbers.entry(of).or_insert_with(|| {
-        known.push(of);
-        make(known.len() as u32 - 1)
-    })
+/// New numbers for old ones, in the order in which these are first mentioned.
+#[derive(Default)]
+struct Order {
+    old: Vec<u32>,
+    /// By old number; [`NONE`] if it has not been mentioned.
+    new: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Order {
+    fn number(&mut self, old: u32) -> u32 {
+        let at = old as usize;
+        if self.new.len() <= at {
+            self.new.resize(at + 1, NONE);
+        }
+        if self.new[at] == NONE {
+            self.new[at] = self.old.len() as u32;
+            self.old.push(old);
+        }
+        self.new[at]
+    }
+
+    fn meant(&self, new: u32) -> Option<u32> {
+        self.old.get(new as usize).copied()
+    }
 }
 
 /// Numbers for the outside world, in the order in which sites and names are first mentioned.
 #[derive(Default)]
 pub struct Numbers {
-    sites: Vec<SiteId>,
-    names: Vec<NameId>,
-    site_numbers: BTreeMap<SiteId, SiteId>,
-    name_numbers: BTreeMap<NameId, NameId>,
+    sites: Order,
+    names: Order,
 }
 
 impl Numbers {
     /// The number of a site.
     pub fn site(&mut self, site: SiteId) -> SiteId {
-        number(site, &mut self.sites, &mut self.site_numbers, SiteId)
+        SiteId(self.sites.number(site.0))
     }
 
     /// The number of a name.
     pub fn name(&mut self, name: NameId) -> NameId {
-        number(name, &mut self.names, &mut self.name_numbers, NameId)
+        NameId(self.names.number(name.0))
     }
 
     /// An instance over these numbers.
     pub fn instance(&mut self, i: &Instance) -> Instance {
-        let Numbers { sites, names, site_numbers, name_numbers } = self;
-        let site = |s| Some(number(s, sites, site_numbers, SiteId));
-        let name = |n| Some(number(n, names, name_numbers, NameId));
+        let Numbers { sites, names } = self;
+        let site = |s: SiteId| Some(SiteId(sites.number(s.0)));
+        let name = |n: NameId| Some(NameId(names.number(n.0)));
         i.renumbered(site, name).expect("everything gets a number")
     }
 
     /// The instance that is meant by one over these numbers; `None` if it contains one that nobody was given.
     pub fn meant(&self, i: &Instance) -> Option<Instance> {
-        i.renumbered(|s| self.sites.get(s.0 as usize).copied(), |n| self.names.get(n.0 as usize).copied())
+        i.renumbered(|s| self.sites.meant(s.0).map(SiteId), |n| self.names.meant(n.0).map(NameId))
     }
 
     /// How many sites and names have one.
     pub fn len(&self) -> (u32, u32) {
-        (self.sites.len() as u32, self.names.len() as u32)
+        (self.sites.old.len() as u32, self.names.old.len() as u32)
     }
 
     /// What the numbers mean, from these on.
     pub fn symbols(&self, store: &mut Store, (sites, names): (u32, u32)) -> Symbols {
         let mut symbols = Symbols::default();
-        for id in &self.sites[sites as usize..] {
-            let chain = &store.sites.get(*id).chain;
+        for &id in &self.sites.old[sites as usize..] {
+            let chain = &store.sites.get(SiteId(id)).chain;
             symbols.sites.push(store.image.site(chain));
         }
-        for id in &self.names[names as usize..] {
-            let key = store.names.keys[id.0 as usize];
+        for &id in &self.names.old[names as usize..] {
+            let key = store.names.keys[id as usize];
             symbols.names.push(render(key, store));
         }
         symbols

@@ -12,6 +12,7 @@ use raddle_core::outcome::Kind;
 use raddle_core::trace::Site;
 use serde::Serialize;
 use std::path::Path;
+use std::time::Duration;
 
 /// A line of output.
 #[derive(Serialize, Debug)]
@@ -187,18 +188,18 @@ pub struct Stats {
     pub outdated: usize,
     /// Workers that died.
     pub deaths: u64,
-    /// Processor time for making tests, of the command and its workers; the next four likewise.
-    pub generate_ms: u128,
+    /// Processor time for making tests, of the command and its workers, to the microsecond; the next four likewise.
+    pub generate_ms: f64,
     /// For running them.
-    pub execute_ms: u128,
+    pub execute_ms: f64,
     /// For counting what they covered.
-    pub cover_ms: u128,
+    pub cover_ms: f64,
     /// For judging.
-    pub judge_ms: u128,
+    pub judge_ms: f64,
     /// For confirming and minimising.
-    pub prove_ms: u128,
+    pub prove_ms: f64,
     /// For everything.
-    pub processor_ms: u128,
+    pub processor_ms: f64,
     /// Time that passed.
     pub elapsed_ms: u128,
 }
@@ -359,15 +360,20 @@ impl Stats {
             per_thread: hunted.per_thread,
             outdated: hunted.outdated,
             deaths: hunted.totals.deaths,
-            generate_ms: hunted.stages.generate.as_millis(),
-            execute_ms: hunted.stages.execute.as_millis(),
-            cover_ms: hunted.stages.cover.as_millis(),
-            judge_ms: hunted.stages.judge.as_millis(),
-            prove_ms: hunted.stages.prove.as_millis(),
-            processor_ms: hunted.processor.as_millis(),
+            generate_ms: ms(hunted.stages.generate),
+            execute_ms: ms(hunted.stages.execute),
+            cover_ms: ms(hunted.stages.cover),
+            judge_ms: ms(hunted.stages.judge),
+            prove_ms: ms(hunted.stages.prove),
+            processor_ms: ms(hunted.processor),
             elapsed_ms: hunted.elapsed.as_millis(),
         }
     }
+}
+
+/// Milliseconds, to the microsecond.
+fn ms(time: Duration) -> f64 {
+    time.as_micros() as f64 / 1000.0
 }
 
 impl Summary {

@@ -65,11 +65,11 @@ impl Numbers {
             let known = self.sites.get(a.site.0 as usize).zip(self.names.get(a.name.0 as usize));
             known.map(|(&site, &name)| (a.site, a.name) = (site, name)).is_some()
         });
-        let ours = |i: Instance| {
-            i.renumbered(|s| self.sites.get(s.0 as usize).copied(), |n| self.names.get(n.0 as usize).copied())
-        };
-        let patterns = reply.patterns.iter().filter_map(|p| Some(ours(p.parse().ok()?)?.to_string()));
-        reply.patterns = patterns.collect();
+        reply.patterns.retain_mut(|i| {
+            let site = |s: SiteId| self.sites.get(s.0 as usize).copied();
+            let ours = i.renumbered(site, |n| self.names.get(n.0 as usize).copied());
+            ours.map(|ours| *i = ours).is_some()
+        });
     }
 
     fn site(&mut self, site: Site) -> SiteId {
@@ -103,7 +103,7 @@ mod tests {
     fn reply(lines: &[u32], pattern: &str) -> RunReply {
         let sites = lines.iter().map(|l| site(*l)).collect();
         let symbols = Symbols { sites, names: vec!["x".to_owned()] };
-        RunReply { symbols, patterns: vec![pattern.to_owned()], ..RunReply::default() }
+        RunReply { symbols, patterns: vec![pattern.parse().unwrap()], ..RunReply::default() }
     }
 
     #[test]

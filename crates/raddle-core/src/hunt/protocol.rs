@@ -7,7 +7,7 @@
 
 use crate::event::SiteId;
 use crate::outcome::Kind;
-use crate::pattern::AccessKind;
+use crate::pattern::{AccessKind, Instance};
 use crate::protocol::{Failure, Uncontrolled};
 use crate::schedule::Schedule;
 use crate::trace::{NameId, Symbols, Trace};
@@ -118,9 +118,9 @@ pub struct RunReply {
     pub clean: bool,
     /// How often two methods ran at the same time (CovCon's Algorithm 1), by thunk numbers, the smaller first.
     pub pairs: Vec<(u32, u32, u64)>,
-    /// Pattern instances not seen before by this worker, as `P4(s4 s9 s5; n0)` over its own numbers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub patterns: Vec<String>,
+    /// Pattern instances not seen before by this worker, over its own numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "crate::pattern::flat")]
+    pub patterns: Vec<Instance>,
     /// With `patterns`: what methods did to shared variables in suffixes, as far as this worker has not sent it before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accesses: Vec<MethodAccess>,

@@ -212,9 +212,64 @@ impl TryFrom<Plain> for Instance {
     }
 }
 
+/// Many instances as one sequence of numbers, for `#[serde(with = "...")]`: the pattern, its sites, its names, and the
+/// next one. A worker sends thousands of them at a time.
+pub mod flat {
+    use super::{Instance, NameId, PatternId, SiteId};
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes them.
+    pub fn serialize<S: Serializer>(instances: &[Instance], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(instances.iter().flat_map(|i| {
+            let sites = i.sites().iter().map(|s| s.0);
+            let names = std::iter::once(i.x).chain(i.y()).map(|n| n.0);
+            std::iter::once(u32::from(i.pattern.number())).chain(sites).chain(names)
+        }))
+    }
+
+    /// Reads them.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Instance>, D::Error> {
+        let numbers = Vec::<u32>::deserialize(deserializer)?;
+        read(&numbers).ok_or_else(|| D::Error::custom("not a sequence of pattern instances"))
+    }
+
+    fn read(mut rest: &[u32]) -> Option<Vec<Instance>> {
+        let mut instances = Vec::new();
+        while let [number, tail @ ..] = rest {
+            let pattern = PatternId::new(u8::try_from(*number).ok()?)?;
+            let steps = pattern.pattern().steps.len();
+            let (sites, tail) = tail.split_at_checked(steps)?;
+            let (names, tail) = tail.split_at_checked(1 + usize::from(pattern.pattern().has_y()))?;
+            let mut all = [SiteId(0); 4];
+            all.iter_mut().zip(sites).for_each(|(site, n)| *site = SiteId(*n));
+            let y = names.get(1).map(|n| NameId(*n));
+            instances.push(Instance::new(pattern, &all[..steps], NameId(names[0]), y));
+            rest = tail;
+        }
+        Some(instances)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    struct Many(#[serde(with = "flat")] Vec<Instance>);
+
+    #[test]
+    fn many_instances_come_back_from_a_sequence_of_numbers() {
+        let all: Vec<Instance> = ["P4(s4 s9 s5; n0)", "P9(s1 s2 s3 s4; n0 n1)", "P1(s7 s8; n3)"]
+            .map(|t| t.parse().unwrap())
+            .into();
+        let text = serde_json::to_string(&Many(all.clone())).unwrap();
+        assert_eq!(text, "[4,4,9,5,0,9,1,2,3,4,0,1,1,7,8,3]");
+        assert_eq!(serde_json::from_str::<Many>(&text).unwrap().0, all);
+        for bad in ["[4,4,9,5]", "[18,1,2,0]", "[1,7,8,3,2]", "[300,1]"] {
+            assert!(serde_json::from_str::<Many>(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn an_instance_is_read_as_it_is_displayed() {

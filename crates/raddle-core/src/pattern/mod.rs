@@ -71,7 +71,7 @@ pub use catalogue::{AccessKind, CATALOGUE, PATTERNS, Pattern, PatternId, Step, W
 pub use cut::{CutConfig, CutMatcher, PatternRange};
 pub use distance::distance;
 pub use full::FullMatcher;
-pub use instance::{Instance, Match, NotAnInstance, Witness};
+pub use instance::{Instance, Match, NotAnInstance, Witness, flat};
 pub use set::InstanceSet;
 
 use crate::event::{Event, Op};

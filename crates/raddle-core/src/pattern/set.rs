@@ -8,7 +8,7 @@
 //!
 //! Nothing here depends on hash order: maps are only looked up in, never walked.
 
-use super::catalogue::{AccessKind, CATALOGUE, PATTERNS, Which};
+use super::catalogue::{AccessKind, CATALOGUE, PATTERNS, Step, Which};
 use super::fixed::FixedMap;
 use super::instance::Instance;
 use super::settled::Settled;
@@ -276,18 +276,19 @@ impl InstanceSet {
         }
         if n3 == n4 {
             let pattern = pattern_of_quad(Family::Xxyy, k4, k3).index();
-            for x in 0..self.names.len() as u32 {
-                if settled && (x != n4 || shared(self, x)) {
-                    settled = self.has_all(pattern, x, n4, a3.rank, a4.rank);
-                }
-            }
+            let mut others = (0..self.names.len() as u32).filter(|&x| x != n4 || shared(self, x));
+            settled = settled && others.all(|x| self.has_all(pattern, x, n4, a3.rank, a4.rank));
         }
         self.settled.set(third, fourth, settled, self.len());
     }
 
-    fn has_all(&mut self, pattern: usize, x: u32, y: u32, r3: u32, r4: u32) -> bool {
-        let table = self.table(pattern, x, y);
-        self.is_full(self.row(table, r3, r4))
+    /// Whether every instance of a pattern with these third and fourth steps is in the set, without making room for them.
+    fn has_all(&self, pattern: usize, x: u32, y: u32, r3: u32, r4: u32) -> bool {
+        let sites =
+            |step: &Step| self.groups[group(if step.var == Which::X { x } else { y }, step.kind)].len();
+        let possible: usize = CATALOGUE[pattern].steps[..2].iter().map(sites).product();
+        let row = || self.known_row(pattern, x, y, r3, r4);
+        possible == 0 || row().is_some_and(|r| self.tables[r.table as usize].count(r.row) == possible)
     }
 
     /// The table of a pattern on names, with room for all ranks.

@@ -70,6 +70,10 @@ impl Table {
         for r3 in 0..old.room[2] {
             for r4 in 0..old.room[3] {
                 let (from, to) = (old.row(r3 as u32, r4 as u32), self.row(r3 as u32, r4 as u32));
+                // Most rows are empty.
+                if old.row_len[from] == 0 {
+                    continue;
+                }
                 self.row_len[to] = old.row_len[from];
                 for r2 in 0..old.room[1] {
                     let (a, b) = (old.cell(from, r2 as u32), self.cell(to, r2 as u32));
@@ -87,6 +91,11 @@ impl Table {
     /// Whether the table has a place for these ranks of the second to fourth step.
     pub fn has_room(&self, r2: u32, r3: u32, r4: u32) -> bool {
         (r2 as usize) < self.room[1] && (r3 as usize) < self.room[2] && (r4 as usize) < self.room[3]
+    }
+
+    /// The set bits of a row.
+    pub fn count(&self, row: usize) -> usize {
+        self.row_len[row] as usize
     }
 
     /// Whether every bit of a row is set.

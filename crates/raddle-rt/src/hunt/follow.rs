@@ -31,7 +31,7 @@ impl Follower {
             self.matcher.push(event, &store.trace.vars, &mut self.new);
         }
         for found in &self.new {
-            reply.patterns.push(self.numbers.instance(&found.instance).to_string());
+            reply.patterns.push(self.numbers.instance(&found.instance));
         }
         self.accesses(store, reply);
     }

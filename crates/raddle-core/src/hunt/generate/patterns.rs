@@ -62,9 +62,11 @@ impl PatternCoverage {
 
     fn executed(&mut self, reply: &RunReply) -> usize {
         reply.accesses.iter().for_each(|a| self.add(a));
-        let instances = reply.patterns.iter().filter_map(|p| p.parse::<Instance>().ok());
         let mut new = 0;
-        for instance in instances.filter(|i| self.covered.insert(i)) {
+        for instance in &reply.patterns {
+            if !self.covered.insert(instance) {
+                continue;
+            }
             new += 1;
             if let [first, second] = instance.sites()[..] {
                 self.locations.insert((first, second));

@@ -35,6 +35,6 @@ impl Follower {
                 }
             }
         }
-        reply.patterns.extend(new.iter().map(|m| m.instance.to_string()));
+        reply.patterns.extend(new.iter().map(|m| m.instance));
     }
 }
