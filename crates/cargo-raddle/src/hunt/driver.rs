@@ -12,10 +12,11 @@ use super::subject::Subject;
 use crate::error::{Context, Error, Result};
 use crate::interrupt;
 use crate::runtime::Runtime;
+use raddle_core::Kind;
 use raddle_core::hunt::generate::{self, Generator, PatternCoverage, Plan};
 use raddle_core::hunt::minimise::{Found, MinimiseOptions, minimise};
 use raddle_core::hunt::oracle::{Oracle, OracleCost, OracleOptions};
-use raddle_core::hunt::{Executor, ExecutorError, Run, RunReply, wire};
+use raddle_core::hunt::{Executor, ExecutorError, Run, RunReply, Test, wire};
 use raddle_core::protocol::{Entry, Job};
 use raddle_core::trace::Symbols;
 use raddle_mir::TypeAccesses;
@@ -34,6 +35,11 @@ const TELL: Duration = Duration::from_millis(200);
 const DENSITY: u64 = 12;
 /// How much more patience a confirmation has with code that hangs.
 const CONFIRMING: u64 = 3;
+/// A test with more calls side by side than this is large: its calls can come in hundreds of orders, and each has to run in a
+/// process of its own before a violation is believed.
+const LARGE: usize = 6;
+/// Time for making a large test small before that.
+const SHRINKING: Duration = Duration::from_secs(5);
 
 /// What all hunts of one command have in common.
 #[derive(Debug)]
@@ -389,6 +395,9 @@ impl Hunt<'_> {
 
     /// Confirms, minimises and keeps a violation, unless its cause is known.
     fn prove(&mut self, plan: &Plan, found: Found) -> Ran<()> {
+        if self.contains_finding(&found) {
+            return Ok(Ok(()));
+        }
         let cause = judge::cause(&self.subject.harness, &found);
         let attempts = self.causes.entry(cause.clone()).or_default();
         if *attempts >= ATTEMPTS {
@@ -434,6 +443,16 @@ impl Hunt<'_> {
         Ok(Ok(()))
     }
 
+    /// Whether a large test makes all calls of a finding: what goes wrong there says nothing new.
+    fn contains_finding(&self, found: &Found) -> bool {
+        let calls = |test: &Test| test.suffixes.iter().flatten().map(|s| s.thunk).collect::<BTreeSet<_>>();
+        let kind = found.verdict.kind;
+        let within = |f: &Kept| f.failure.kind == kind && calls(&f.test).is_subset(&calls(&found.test));
+        kind == Kind::NonLinearizable
+            && is_large(&found.test)
+            && self.done.findings.iter().any(|(f, _)| within(f))
+    }
+
     /// A violation did not repeat where nothing had run before: the program keeps something from test to test, in a
     /// static or in thread-locals. What was seen so far says little then, so it is looked at again without that.
     fn isolate(&mut self, because: Unconfirmed) {
@@ -451,6 +470,7 @@ impl Hunt<'_> {
         found: Found,
     ) -> std::result::Result<std::result::Result<Confirmed, Refuted>, ExecutorError> {
         let settings = self.lab.settings;
+        let found = if is_large(&found.test) { self.shrunk(found)? } else { found };
         let strategy = plan.runs.first().map_or(settings.strategy.as_str(), |(s, _)| s.as_str());
         // The sequential orders are run anew as well: a set of them that is not complete makes anything a violation.
         let mut anew = self.lab.last_word(self.subject);
@@ -460,15 +480,9 @@ impl Hunt<'_> {
             Ok(confirmed) => confirmed,
             Err(instead) => return Ok(Err(instead)),
         };
-        let options = MinimiseOptions { seed: settings.seed, ..MinimiseOptions::default() };
-        let harness = &self.subject.harness;
-        self.proof.set_deadline(Some(Instant::now() + confirm::PATIENCE));
-        let small = match minimise(&mut self.proof, &mut self.oracle, harness, first.found.clone(), &options)
-        {
-            Ok(minimised) => minimised.found,
+        let Some(small) = self.minimised(first.found.clone(), confirm::PATIENCE)? else {
             // Not small, but true.
-            Err(ExecutorError::Over) if !interrupt::interrupted() => return Ok(Ok(first)),
-            Err(error) => return Err(error),
+            return Ok(Ok(first));
         };
         let mark = confirm::mark(&small.verdict);
         self.proof.set_deadline(Some(Instant::now() + confirm::PATIENCE));
@@ -479,6 +493,27 @@ impl Hunt<'_> {
             confirm::replay(&mut self.proof, &mut anew, &small.test, settings.seed, schedule, &mark)?;
         // The smaller one may not stand by itself; the larger one does.
         Ok(Ok(confirmed.unwrap_or(first)))
+    }
+
+    /// The smallest test that shows a violation, or none if that takes longer.
+    fn minimised(
+        &mut self,
+        found: Found,
+        patience: Duration,
+    ) -> std::result::Result<Option<Found>, ExecutorError> {
+        let options = MinimiseOptions { seed: self.lab.settings.seed, ..MinimiseOptions::default() };
+        self.proof.set_deadline(Some(Instant::now() + patience));
+        match minimise(&mut self.proof, &mut self.oracle, &self.subject.harness, found, &options) {
+            Ok(minimised) => Ok(Some(minimised.found)),
+            Err(ExecutorError::Over) if !interrupt::interrupted() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A violation of a large test in a small one, before anything about it is proved.
+    fn shrunk(&mut self, found: Found) -> std::result::Result<Found, ExecutorError> {
+        self.proof.renew();
+        Ok(self.minimised(found.clone(), SHRINKING)?.unwrap_or(found))
     }
 
     fn keep(&mut self, confirmed: Confirmed) -> Result<()> {
@@ -514,6 +549,11 @@ impl Hunt<'_> {
         }
         Ok(Ok(()))
     }
+}
+
+/// Whether a test makes so many calls side by side that it is better made small before anything is proved.
+fn is_large(test: &Test) -> bool {
+    test.suffixes.iter().map(Vec::len).sum::<usize>() > LARGE
 }
 
 /// Repeats a saved finding; the error says what came instead.

@@ -31,6 +31,15 @@ const IN_VAIN: u32 = 3;
 const UNGUIDED: &str = "pos";
 /// The share of tests for pairs of methods among those that are not CovCon's; the others are for open instances.
 const PAIRS: f64 = 0.8;
+/// The same after the first tests.
+const PAIRS_LATER: f64 = 0.3;
+/// The first tests are small, since those are judged and understood more easily; from then on a test can be for several open
+/// instances at once.
+const FIRST: u64 = 40;
+/// How many open instances a test is for, at most.
+const AT_ONCE: usize = 4;
+/// Calls that a suffix has for them, about: the orders in which calls can come have to be looked at when a test is judged.
+const CALLS: usize = 4;
 /// How much two methods promise that each take a second object: threads can use two objects crosswise, and lock them so.
 const CROSSWISE: u64 = 400;
 /// Prefixes that showed something new and are used again.
@@ -47,7 +56,8 @@ const PRIOR: [u64; PATTERNS] = [6, 6, 10, 8, 5, 5, 8, 4, 1, 1, 1, 1, 1, 1, 1, 1,
 /// Departures. Methods are given to suffixes by the letter of the step, not in turn, because otherwise the patterns
 /// a-b-b-a are out of reach. Instances are made of accesses that were seen, since only those can be steered to. What a
 /// static analysis knows ([`Known`]) says which two methods allow patterns at all: pairs of methods are tried in
-/// proportion to that, in most tests, after prefixes of methods that write what these read. Without a static analysis
+/// proportion to that, in most of the first tests, after prefixes of methods that write what these read. Later a test is made
+/// for several open instances at once. Without a static analysis
 /// the first tests are CovCon's, until every method has run. One test in eight is always CovCon's, to meet what
 /// nobody knows. Where one method makes all steps of a thread, it is usually called once. An instance that was run for in
 /// vain a few times is left alone as long as there are others. Patterns that broke something weigh more from then on.
@@ -215,24 +225,35 @@ impl MapTest {
             2 => [vec![b, a], vec![b]],
             _ => [vec![a, b], vec![b, a]],
         };
-        self.build(exec, None, calls)
+        self.build(exec, vec![], calls)
     }
 
-    /// A test for an open instance.
+    /// A test for an open instance, later for several at once: what threads do for one goes with what they do for another, so
+    /// that the instances of a test grow with the square of its calls and more.
     fn plan(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
         let everything = sites(self.patterns.all_points());
-        let Some(target) = self.draw([&everything, &everything]) else { return Ok(None) };
-        let a = self.calls(&target, Who::A, &[]);
-        let b = self.calls(&target, Who::B, &a);
-        self.build(exec, Some(target), [a, b])
+        let most = if self.made <= FIRST { 1 } else { self.builder.rng.random_range(1..=AT_ONCE) };
+        let (mut targets, mut calls) = (vec![], [vec![], vec![]]);
+        for _ in 0..most {
+            let Some(target) = self.draw([&everything, &everything]) else { break };
+            let a = self.calls(&target, Who::A, &calls[1]);
+            let b = self.calls(&target, Who::B, &a);
+            calls[0].extend(a);
+            calls[1].extend(b);
+            targets.push(target);
+            if calls.iter().any(|c| c.len() >= CALLS) {
+                break;
+            }
+        }
+        if targets.is_empty() { Ok(None) } else { self.build(exec, targets, calls) }
     }
 
-    /// A test in which the suffixes make these calls, with runs for the target and for other open instances that the
+    /// A test in which the suffixes make these calls, with runs for the targets and for other open instances that the
     /// methods allow.
     fn build(
         &mut self,
         exec: &mut dyn Executor,
-        target: Option<Instance>,
+        mut targets: Vec<Instance>,
         [a, b]: [Vec<ThunkId>; 2],
     ) -> Result<Option<Plan>, ExecutorError> {
         let all = [a.as_slice(), b.as_slice()].concat();
@@ -246,7 +267,7 @@ impl MapTest {
         let mut draft = self.builder.equip(&prefix, &wants);
         let calls = [self.suffix(exec, &mut draft, &wants[0])?, self.suffix(exec, &mut draft, &wants[1])?];
         if calls.iter().any(Vec::is_empty) {
-            if let Some(target) = target {
+            for target in targets {
                 *Rc::make_mut(&mut self.in_vain).entry(target).or_default() += 1;
             }
             return Ok(None);
@@ -256,7 +277,6 @@ impl MapTest {
         }
         let allowed = calls
             .map(|c| sites(c.iter().flat_map(|m| self.patterns.points(*m)).collect::<Vec<_>>().into_iter()));
-        let mut targets: Vec<Instance> = target.into_iter().collect();
         for _ in targets.len()..self.guided {
             let swap = self.builder.rng.random_bool(0.5);
             let by = if swap { [&allowed[1], &allowed[0]] } else { [&allowed[0], &allowed[1]] };
@@ -315,7 +335,8 @@ impl Generator for MapTest {
         self.made += 1;
         if !self.made.is_multiple_of(CYCLE) && self.chases() {
             for _ in 0..DRAWS {
-                let pair = !self.promising.is_empty() && self.builder.rng.random_bool(PAIRS);
+                let share = if self.made <= FIRST { PAIRS } else { PAIRS_LATER };
+                let pair = !self.promising.is_empty() && self.builder.rng.random_bool(share);
                 let plan = if pair { self.plan_pair(exec)? } else { self.plan(exec)? };
                 if plan.is_some() {
                     return Ok(plan);

@@ -233,6 +233,18 @@ fn maptest_makes_as_many_suffixes_as_it_is_told() {
 }
 
 #[test]
+fn maptest_makes_tests_for_several_instances_at_once_after_the_first_tests() {
+    let (plans, _, _) = hunt("maptest", objects::queue(), 160, options());
+    let longest = |plans: &[Plan]| {
+        let guided = plans.iter().filter(|p| p.runs.iter().any(|(s, _)| s.starts_with("pattern:")));
+        guided.flat_map(|p| &p.test.suffixes).map(Vec::len).max()
+    };
+    // Two methods for the steps of a thread, and two calls that nobody asked for.
+    assert!(longest(&plans[..40]) <= Some(4), "{:?}", longest(&plans[..40]));
+    assert!(longest(&plans[40..]) > Some(4), "{:?}", longest(&plans[40..]));
+}
+
+#[test]
 fn a_run_steered_towards_an_instance_produces_it_more_often_than_a_random_one() {
     let ty = objects::queue();
     let (mut steered_sim, mut random_sim) = (Simulator::new(ty.clone()), Simulator::new(ty.clone()));
