@@ -1,22 +1,19 @@
-//! The hunt for one type: make tests, run them, judge what came, and prove what was found.
+//! The hunt for one type: make tests, run them, and judge what came.
 
 use super::clock::Reading;
-use super::confirm::{self, Confirmed, Refuted};
 use super::executor::{Launch, Totals, Workers};
-use super::hunted::{End, Hunted, Progress, Sample, Settings, Stages, Unconfirmed};
+use super::hunted::{End, Hunted, Progress, Sample, Settings, Stages};
 use super::judge;
 use super::sandbox::Confinement;
 use super::statics::{self, StaticCoverage};
-use super::store::{Kept, Saved};
+use super::store::Kept;
 use super::subject::Subject;
 use crate::error::{Context, Error, Result};
 use crate::interrupt;
 use crate::runtime::Runtime;
-use raddle_core::Kind;
 use raddle_core::hunt::generate::{self, Generator, PatternCoverage, Plan};
-use raddle_core::hunt::minimise::{Found, MinimiseOptions, minimise};
-use raddle_core::hunt::oracle::{Oracle, OracleCost, OracleOptions};
-use raddle_core::hunt::{Executor, ExecutorError, Run, RunReply, Test, wire};
+use raddle_core::hunt::oracle::{Care, Oracle, OracleCost, OracleOptions};
+use raddle_core::hunt::{Executor, ExecutorError, Run, RunReply, wire};
 use raddle_core::protocol::{Entry, Job};
 use raddle_core::trace::Symbols;
 use raddle_mir::TypeAccesses;
@@ -27,19 +24,12 @@ use std::time::{Duration, Instant};
 /// Tests that are run together, at most. The first are run almost one by one: what is found there should be said at once. It
 /// depends on nothing but the number of tests so far, so that one seed gives one result.
 const BATCH: u64 = 16;
-/// Attempts to confirm violations of the same cause.
-const ATTEMPTS: u32 = 3;
 /// How often progress is told.
 const TELL: Duration = Duration::from_millis(200);
 /// Tests between two points of the curve grow by one in so many tests.
 const DENSITY: u64 = 12;
 /// How much more patience a confirmation has with code that hangs.
 const CONFIRMING: u64 = 3;
-/// A test with more calls side by side than this is large: its calls can come in hundreds of orders, and each has to run in a
-/// process of its own before a violation is believed.
-const LARGE: usize = 6;
-/// Time for making a large test small before that.
-const SHRINKING: Duration = Duration::from_secs(5);
 
 /// What all hunts of one command have in common.
 #[derive(Debug)]
@@ -108,13 +98,13 @@ impl Lab<'_> {
 
     /// The oracle of a search, which is quick to suspect.
     fn oracle(&self, subject: &Subject) -> Oracle {
-        Oracle::new(&subject.harness, OracleOptions { suspicious: false, ..OracleOptions::default() })
+        Oracle::new(&subject.harness, OracleOptions { care: Care::Suspects, ..OracleOptions::default() })
     }
 
     /// The oracle that has the last word on a violation: it knows nothing from before, and no sequential order that it
     /// runs is touched by what ran before.
     pub fn last_word(&self, subject: &Subject) -> Oracle {
-        Oracle::new(&subject.harness, OracleOptions { isolated: true, ..OracleOptions::default() })
+        Oracle::new(&subject.harness, OracleOptions { care: Care::Isolates, ..OracleOptions::default() })
     }
 
     /// Whether memory-access patterns are followed: it costs time, and only some generators need it.
@@ -207,24 +197,25 @@ impl Lab<'_> {
 }
 
 /// What a tool step returns: what it made, unless tests cannot be run, unless the command itself fails.
-type Ran<T> = Result<std::result::Result<T, ExecutorError>>;
+pub(super) type Ran<T> = Result<std::result::Result<T, ExecutorError>>;
 
-struct Hunt<'a> {
-    lab: &'a Lab<'a>,
-    subject: &'a Subject,
+/// A hunt under way.
+pub(super) struct Hunt<'a> {
+    pub(super) lab: &'a Lab<'a>,
+    pub(super) subject: &'a Subject,
     /// The worker of the search keeps what it has learned.
-    search: Workers,
+    pub(super) search: Workers,
     /// Confirmations and minimising happen elsewhere.
-    proof: Workers,
-    oracle: Oracle,
+    pub(super) proof: Workers,
+    pub(super) oracle: Oracle,
     /// Causes of violations that have been dealt with, and how often in vain.
-    causes: BTreeMap<String, u32>,
+    pub(super) causes: BTreeMap<String, u32>,
     /// Causes of findings.
-    kept: BTreeSet<String>,
+    pub(super) kept: BTreeSet<String>,
     next_run: u64,
     told: Instant,
     progress: &'a dyn Fn(&Progress),
-    done: Hunted,
+    pub(super) done: Hunted,
 }
 
 /// Passes an error of the executor on as a value.
@@ -236,6 +227,7 @@ macro_rules! executed {
         }
     };
 }
+pub(super) use executed;
 
 impl Hunt<'_> {
     fn all(&mut self, generator: &mut dyn Generator) -> Ran<End> {
@@ -392,178 +384,4 @@ impl Hunt<'_> {
         }
         Ok(Ok(()))
     }
-
-    /// Confirms, minimises and keeps a violation, unless its cause is known.
-    fn prove(&mut self, plan: &Plan, found: Found) -> Ran<()> {
-        if self.contains_finding(&found) {
-            return Ok(Ok(()));
-        }
-        let cause = judge::cause(&self.subject.harness, &found);
-        let attempts = self.causes.entry(cause.clone()).or_default();
-        if *attempts >= ATTEMPTS {
-            return Ok(Ok(()));
-        }
-        *attempts += 1;
-        let (kind, message) = (found.verdict.kind, found.verdict.summary.clone());
-        let clock = Reading::now(&self.proof.totals);
-        self.oracle.thorough = true;
-        let (known, test) = (self.oracle.knowledge(), found.test.clone());
-        let proved = self.proved(plan, found);
-        let mut learned = self.oracle.knowledge() > known;
-        self.oracle.thorough = false;
-        self.done.stages.prove += clock.spent(&self.proof.totals);
-        let proved = executed!(proved);
-        if proved.is_err() && !learned && !self.done.isolated {
-            let clock = Reading::now(&self.search.totals);
-            let varies = self.oracle.look_into(&mut self.search, &test, self.lab.settings.seed);
-            clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.judge);
-            learned = executed!(varies);
-        }
-        match proved {
-            Ok(confirmed) => {
-                self.causes.insert(cause, ATTEMPTS);
-                let smaller = judge::cause(&self.subject.harness, &confirmed.found);
-                // Many tests show one bug; the minimal one says which.
-                if self.kept.insert(smaller.clone()) {
-                    self.keep(confirmed)?;
-                }
-                self.causes.insert(smaller, ATTEMPTS);
-            }
-            // It is known now what must not be compared.
-            Err(_) if learned => {}
-            Err(Refuted { instead, .. }) if !self.done.isolated => {
-                self.isolate(Unconfirmed { kind, message, instead });
-            }
-            // The search had not run all sequential orders.
-            Err(Refuted { explained: true, .. }) => {}
-            Err(Refuted { instead, .. }) => {
-                self.done.unconfirmed.push(Unconfirmed { kind, message, instead });
-            }
-        }
-        Ok(Ok(()))
-    }
-
-    /// Whether a large test makes all calls of a finding: what goes wrong there says nothing new.
-    fn contains_finding(&self, found: &Found) -> bool {
-        let calls = |test: &Test| test.suffixes.iter().flatten().map(|s| s.thunk).collect::<BTreeSet<_>>();
-        let kind = found.verdict.kind;
-        let within = |f: &Kept| f.failure.kind == kind && calls(&f.test).is_subset(&calls(&found.test));
-        kind == Kind::NonLinearizable
-            && is_large(&found.test)
-            && self.done.findings.iter().any(|(f, _)| within(f))
-    }
-
-    /// A violation did not repeat where nothing had run before: the program keeps something from test to test, in a
-    /// static or in thread-locals. What was seen so far says little then, so it is looked at again without that.
-    fn isolate(&mut self, because: Unconfirmed) {
-        self.done.isolated = true;
-        self.done.isolated_because = Some(because);
-        self.search.isolated = true;
-        self.proof.isolated = true;
-        self.oracle.forget();
-        self.causes = self.kept.iter().map(|cause| (cause.clone(), ATTEMPTS)).collect();
-    }
-
-    fn proved(
-        &mut self,
-        plan: &Plan,
-        found: Found,
-    ) -> std::result::Result<std::result::Result<Confirmed, Refuted>, ExecutorError> {
-        let settings = self.lab.settings;
-        let found = if is_large(&found.test) { self.shrunk(found)? } else { found };
-        let strategy = plan.runs.first().map_or(settings.strategy.as_str(), |(s, _)| s.as_str());
-        // The sequential orders are run anew as well: a set of them that is not complete makes anything a violation.
-        let mut anew = self.lab.last_word(self.subject);
-        let first = confirm::confirm(&mut self.proof, &mut anew, &found, strategy, settings.seed)?;
-        self.oracle.learn(&anew);
-        let first = match first {
-            Ok(confirmed) => confirmed,
-            Err(instead) => return Ok(Err(instead)),
-        };
-        let Some(small) = self.minimised(first.found.clone(), confirm::PATIENCE)? else {
-            // Not small, but true.
-            return Ok(Ok(first));
-        };
-        let mark = confirm::mark(&small.verdict);
-        self.proof.set_deadline(Some(Instant::now() + confirm::PATIENCE));
-        self.proof.renew();
-        let schedule = &small.execution.schedule;
-        let mut anew = self.lab.last_word(self.subject);
-        let confirmed =
-            confirm::replay(&mut self.proof, &mut anew, &small.test, settings.seed, schedule, &mark)?;
-        // The smaller one may not stand by itself; the larger one does.
-        Ok(Ok(confirmed.unwrap_or(first)))
-    }
-
-    /// The smallest test that shows a violation, or none if that takes longer.
-    fn minimised(
-        &mut self,
-        found: Found,
-        patience: Duration,
-    ) -> std::result::Result<Option<Found>, ExecutorError> {
-        let options = MinimiseOptions { seed: self.lab.settings.seed, ..MinimiseOptions::default() };
-        self.proof.set_deadline(Some(Instant::now() + patience));
-        match minimise(&mut self.proof, &mut self.oracle, &self.subject.harness, found, &options) {
-            Ok(minimised) => Ok(Some(minimised.found)),
-            Err(ExecutorError::Over) if !interrupt::interrupted() => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// A violation of a large test in a small one, before anything about it is proved.
-    fn shrunk(&mut self, found: Found) -> std::result::Result<Found, ExecutorError> {
-        self.proof.renew();
-        Ok(self.minimised(found.clone(), SHRINKING)?.unwrap_or(found))
-    }
-
-    fn keep(&mut self, confirmed: Confirmed) -> Result<()> {
-        let found = Kept::new(&self.subject.harness, confirmed);
-        let job = self.lab.job(self.subject);
-        let dir = self.lab.findings;
-        let file = Saved::new(&found, self.subject, self.lab.runtime, &job, dir).save(dir)?;
-        self.done.findings.push((found, file));
-        self.done.progress.findings = self.done.findings.len();
-        Ok(())
-    }
-
-    /// What earlier hunts found comes first.
-    fn repeat_saved(&mut self) -> Ran<()> {
-        for (file, saved) in Saved::earlier(self.lab.findings, &self.subject.harness.target) {
-            if saved.other_build(self.subject, self.lab.runtime).is_some() {
-                self.done.outdated += 1;
-                continue;
-            }
-            self.proof.renew();
-            let mut anew = self.lab.last_word(self.subject);
-            match executed!(repeat(&mut self.proof, &mut anew, &saved)) {
-                Ok(confirmed) => {
-                    let found = Kept::new(&self.subject.harness, confirmed);
-                    self.kept.insert(found.cause.clone());
-                    self.causes.insert(found.cause.clone(), ATTEMPTS);
-                    self.causes.insert(saved.cause.clone(), ATTEMPTS);
-                    self.done.saved += 1;
-                    self.done.findings.push((found, file));
-                }
-                Err(_) => self.done.outdated += 1,
-            }
-        }
-        Ok(Ok(()))
-    }
-}
-
-/// Whether a test makes so many calls side by side that it is better made small before anything is proved.
-fn is_large(test: &Test) -> bool {
-    test.suffixes.iter().map(Vec::len).sum::<usize>() > LARGE
-}
-
-/// Repeats a saved finding; the error says what came instead.
-pub fn repeat(
-    workers: &mut Workers,
-    oracle: &mut Oracle,
-    saved: &Saved,
-) -> std::result::Result<std::result::Result<Confirmed, String>, ExecutorError> {
-    let mark = (saved.failure.kind, saved.at.clone());
-    let outcome =
-        confirm::replay(workers, oracle, &saved.test, saved.job.seed, &saved.failure.schedule, &mark)?;
-    Ok(outcome.map_err(|(instead, _)| instead))
 }

@@ -2,7 +2,7 @@
 //!
 //! `prepare` says which types there are and builds a harness for each; `subject` is such a harness. `driver` makes tests
 //! for it and has them run by the workers of `executor`, which `sandbox` confines; `judge` says what is wrong,
-//! `confirm` repeats it in a fresh process, `store` keeps it in a file and `replay` repeats that. `report` and
+//! `prove` has `confirm` repeat it in a fresh process and makes it small, `store` keeps it in a file and `replay` repeats that. `report` and
 //! `events` say so to people and to scripts.
 
 mod build;
@@ -15,6 +15,7 @@ mod hunted;
 mod judge;
 mod numbers;
 pub mod prepare;
+mod prove;
 pub mod replay;
 mod replies;
 mod report;

@@ -1,8 +1,9 @@
 //! `cargo raddle replay` of a finding of a hunt: build the harness again, repeat the test under its schedule.
 
-use super::driver::{Lab, repeat};
+use super::driver::Lab;
 use super::hunted::Settings;
 use super::prepare::Prepared;
+use super::prove::repeat;
 use super::report;
 use super::store::{Kept, Saved};
 use crate::cli::{Format, HuntArgs, HuntBuildArgs, HuntFunctionArgs, HuntSearchArgs, ReplayArgs};

@@ -57,12 +57,21 @@ pub struct OracleOptions {
     pub results: bool,
     /// Whether memory counts that is left over each time again.
     pub leaks: bool,
-    /// Whether every sequential execution has a process in which nothing has run before. What an earlier test left behind
-    /// in a static or with a thread's identity has no part in them then.
-    pub isolated: bool,
-    /// Whether every suspicion is looked into: do results vary, or depend on which thread calls? A search may leave that to
-    /// whoever confirms what it suspects, and [learn](Oracle::learn) from that.
-    pub suspicious: bool,
+    /// What is done before a suspicion becomes a verdict.
+    pub care: Care,
+}
+
+/// What an [`Oracle`] does before it calls an execution wrong.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Care {
+    /// Nothing. A search leaves that to whoever confirms what it suspects, and [learns](Oracle::learn) from that.
+    Suspects,
+    /// Every suspicion is looked into: do results vary, or depend on which thread calls?
+    LooksInto,
+    /// In addition every sequential execution has a process in which nothing has run before. What an earlier test left
+    /// behind in a static or with a thread's identity has no part in it then.
+    Isolates,
 }
 
 /// Judges executions of tests of one harness.
@@ -141,8 +150,7 @@ impl Default for OracleOptions {
             guided_orders: 400,
             results: true,
             leaks: true,
-            isolated: false,
-            suspicious: true,
+            care: Care::LooksInto,
         }
     }
 }
@@ -212,7 +220,7 @@ impl Oracle {
         seed: u64,
         orders: &[Order],
     ) -> Result<bool, ExecutorError> {
-        if !self.personal && self.options.suspicious {
+        if !self.personal && self.looks_into() {
             self.personal = identity::matters(exec, &self.harness, test, seed, orders)?;
         }
         Ok(self.personal)
@@ -322,7 +330,7 @@ impl Oracle {
         }
         let Some(serials) = known.all.as_ref() else { return Ok(self.undecided()) };
         let mut suspicion = self.suspect(test, execution, serials, compares);
-        if suspicion.is_some() && self.options.suspicious && self.unmask(exec, test, seed, serials, orders)? {
+        if suspicion.is_some() && self.looks_into() && self.unmask(exec, test, seed, serials, orders)? {
             suspicion = self.suspect(test, execution, serials, compares);
         }
         match suspicion {
@@ -355,7 +363,12 @@ impl Oracle {
 
     /// Where sequential executions start.
     fn fresh(&self) -> Fresh {
-        if self.options.isolated { Fresh::Each } else { Fresh::No }
+        if self.options.care == Care::Isolates { Fresh::Each } else { Fresh::No }
+    }
+
+    /// Whether suspicions are looked into.
+    fn looks_into(&self) -> bool {
+        self.options.care >= Care::LooksInto
     }
 
     fn undecided(&mut self) -> Judgement {
@@ -374,7 +387,7 @@ impl Oracle {
         orders: u64,
     ) -> Result<bool, ExecutorError> {
         let mut varying = BTreeSet::new();
-        let first = (!self.options.isolated).then_some(Fresh::No);
+        let first = (self.options.care < Care::Isolates).then_some(Fresh::No);
         for fresh in first.into_iter().chain([Fresh::Each]) {
             let again = Serials::run(exec, test, seed, room(orders).min(300), fresh)?;
             self.cost.serial += again.all.len() as u64;

@@ -143,7 +143,7 @@ fn results_that_vary_between_equal_orders_are_not_compared() {
 fn a_search_suspects_what_varies_until_somebody_has_looked_into_it() {
     let ty = objects::queue();
     let t = test(&ty, &[], &[("Queue::id", 0), ("Queue::push", 1)], &[("Queue::id", 0)]);
-    let quick = OracleOptions { suspicious: false, ..OracleOptions::default() };
+    let quick = OracleOptions { care: Care::Suspects, ..OracleOptions::default() };
     let (judgements, oracle) = judge_with(&ty, &t, quick);
     assert!(!verdicts(&judgements).is_empty() && oracle.opaque().is_empty());
     let mut sim = Simulator::new(ty.clone());
