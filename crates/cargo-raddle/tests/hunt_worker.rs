@@ -234,6 +234,16 @@ fn patterns_are_told_when_they_are_new_with_what_their_numbers_mean() {
 }
 
 #[test]
+fn sequential_orders_of_a_test_are_run_once_for_all_its_runs() {
+    let mut worker = Worker::start();
+    let explained = |suffixes: &[&[u32]]| Run { explain: true, ..run(suffixes, "random", 20) };
+    let (twice, other) = (explained(&[&[ADD], &[GET]]), explained(&[&[GET], &[ADD]]));
+    let serial: Vec<u64> = worker.ask(vec![twice.clone(), twice, other]).iter().map(|r| r.serial).collect();
+    assert!(serial[0] > 0 && serial[2] > 0, "{serial:?}");
+    assert_eq!(serial[1], 0, "{serial:?}");
+}
+
+#[test]
 fn an_unknown_strategy_is_an_answer_and_not_the_end() {
     let mut worker = Worker::start();
     let reply = worker.one(run(&[&[ADD], &[ADD]], "cleverest", 10));

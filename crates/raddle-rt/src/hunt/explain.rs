@@ -49,9 +49,11 @@ pub struct Explain {
 }
 
 impl Explain {
-    /// Another test.
-    pub fn begin(&mut self) {
-        self.known.clear();
+    /// Another run, of the same test or of another one.
+    pub fn begin(&mut self, same: bool) {
+        if !same {
+            self.known.clear();
+        }
         self.doubt = None;
     }
 

@@ -172,14 +172,17 @@ impl Hunt {
 
 /// Prepares the next execution of the run; `false` if the run is over.
 fn begin_execution(store: &mut Store, hunt: &mut Hunt) -> bool {
-    let Some(run) = hunt.request.as_ref().and_then(|r| r.runs.get(hunt.replies.len())) else { return false };
+    let Some(request) = hunt.request.as_ref() else { return false };
+    let Some(run) = request.runs.get(hunt.replies.len()) else { return false };
     if hunt.reply.is_none() {
         let reply = hunt.reply.insert(RunReply::default());
         let uncontrolled = std::mem::take(&mut store.stats.uncontrolled);
         store.stats = Stats { uncontrolled, ..Stats::default() };
         store.replay = run.replay.clone();
         hunt.seen.clear();
-        hunt.explain.begin();
+        // What sequential orders of a test return is known from the run before, if that was of the same test.
+        let before = hunt.replies.len().checked_sub(1).and_then(|last| request.runs.get(last));
+        hunt.explain.begin(before.is_some_and(|b| (&b.test, b.fresh) == (&run.test, run.fresh)));
         hunt.record.pairs.clear();
         hunt.record.points = 0;
         if run.replay.is_none() {
