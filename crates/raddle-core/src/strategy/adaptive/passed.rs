@@ -55,6 +55,11 @@ impl Passed {
         self.traces.len()
     }
 
+    /// Whether a trace has a pattern.
+    pub fn has(&self, trace: usize, pattern: u32) -> bool {
+        self.traces[trace].contains(pattern)
+    }
+
     pub fn insert(&mut self, patterns: Bits) {
         if self.traces.iter().any(|t| patterns.without(t) == 0) {
             return;
