@@ -8,7 +8,8 @@ use super::hars::HARS;
 /// broken by chance. A queue of 5, the best in the paper; without pruning, which the HARS paper claims as new although
 /// its code lets its baseline prune as well. Patterns are those of the papers, and looking ends as for [`HARS`]; chance breaks ties anew at every
 /// decision. `ars:published` is as the code has it. See [`Adaptive`](super::Adaptive) for the search and its deviations.
-pub const ARS: AdaptiveConfig = AdaptiveConfig { queue: 5, heuristics: false, prune: false, lots: false, ..HARS };
+pub const ARS: AdaptiveConfig =
+    AdaptiveConfig { queue: 5, heuristics: false, prune: false, lots: false, ..HARS };
 
 #[cfg(test)]
 mod tests {
