@@ -111,6 +111,12 @@ impl CutMatcher {
         false
     }
 
+    /// The same for an event of which [`foresee`](Self::foresee) still says what it would report now. Not when repeated accesses are dropped.
+    pub(crate) fn advance_foreseen(&mut self, event: &Event, name: NameId) {
+        self.run.record(self.now, event, name, self.config.patterns == PatternRange::All);
+        self.now += 1;
+    }
+
     /// Whose accesses made pairs with the last access. What [`foresee`](Self::foresee) says about an event is the same after an access as before
     /// unless the event is on its variable or by such a thread. Not when repeated accesses are dropped.
     pub(crate) fn paired(&self) -> &[ThreadId] {

@@ -51,9 +51,9 @@ pub(super) struct Known {
     /// How often the patterns have changed.
     version: u32,
     /// By passed trace: how many of the patterns it lacks.
-    lacking: Vec<u32>,
+    lacking: Vec<u16>,
     /// The least of these, and which trace that is.
-    nearest: Option<(u32, usize)>,
+    nearest: Option<(u16, usize)>,
     /// By thread: what its pending access would add.
     ahead: Vec<Ahead>,
     /// Events accounted for.
@@ -67,6 +67,7 @@ pub(super) struct Known {
     last: Option<ThreadId>,
     /// Used again and again.
     instances: Vec<Instance>,
+    numbers: Vec<u32>,
 }
 
 /// What a pending access would add.
@@ -100,6 +101,7 @@ impl Known {
             switches: 0,
             last: None,
             instances: Vec::new(),
+            numbers: Vec::new(),
         }
     }
 
@@ -124,28 +126,26 @@ impl Known {
 
     fn happens(&mut self, e: &Event, name: NameId, past: &mut Past) {
         let Some(access) = e.access() else { return };
-        let mut instances = std::mem::take(&mut self.instances);
-        instances.clear();
-        if self.matcher.advance(e, name, &mut instances) {
-            self.patterns.clear();
-            self.lacking.fill(0);
-            self.nearest = self.nearest.map(|_| (0, 0));
-            self.version += 1;
-        }
-        let mut new = false;
-        for i in &instances {
-            let n = past.number(i);
-            if self.patterns.insert(n) {
-                past.passed.add(n, &mut self.lacking);
-                new = true;
+        let ahead = self.ahead.get_mut(e.thread.0 as usize).filter(|a| a.of.is_some() && a.of == shape(e));
+        if let Some(ahead) = ahead {
+            let new = std::mem::take(&mut ahead.new);
+            self.matcher.advance_foreseen(e, name);
+            self.add(new.iter().copied(), &past.passed);
+            self.ahead[e.thread.0 as usize].new = new;
+        } else {
+            let mut instances = std::mem::take(&mut self.instances);
+            instances.clear();
+            if self.matcher.advance(e, name, &mut instances) {
+                self.patterns.clear();
+                self.lacking.fill(0);
+                self.nearest = self.nearest.map(|_| (0, 0));
+                self.version += 1;
             }
-        }
-        self.instances = instances;
-        if new {
-            self.version += 1;
-            let least = self.lacking.iter().min().copied();
-            let at = |least| (least, self.lacking.iter().position(|n| *n == least).unwrap_or(0));
-            self.nearest = least.map(at);
+            let mut numbers = std::mem::take(&mut self.numbers);
+            numbers.clear();
+            numbers.extend(instances.iter().map(|i| past.number(i)));
+            self.add(numbers.iter().copied(), &past.passed);
+            (self.instances, self.numbers) = (instances, numbers);
         }
         for ahead in &mut self.ahead {
             ahead.of = ahead.of.filter(|(_, var, _)| *var != access.var);
@@ -162,6 +162,24 @@ impl Known {
         }
     }
 
+    /// It has these patterns too; some of them it may have had before.
+    fn add(&mut self, patterns: impl Iterator<Item = u32>, passed: &Passed) {
+        let (mut new, mut farther) = (false, false);
+        for n in patterns {
+            if self.patterns.insert(n) {
+                passed.add(n, &mut self.lacking);
+                farther |= self.nearest.is_some_and(|(_, t)| !passed.has(t, n));
+                new = true;
+            }
+        }
+        self.version += u32::from(new);
+        if farther {
+            let least = self.lacking.iter().min().copied();
+            let at = |least| (least, self.lacking.iter().position(|n| *n == least).unwrap_or(0));
+            self.nearest = least.map(at);
+        }
+    }
+
     /// The patterns in it.
     pub fn patterns(&self) -> &Bits {
         &self.patterns
@@ -169,7 +187,7 @@ impl Known {
 
     fn distance(&self, passed: &Passed) -> u32 {
         let nearest = self.nearest.filter(|_| self.lacking.len() == passed.len());
-        nearest.map_or_else(|| passed.distance(&self.patterns), |(distance, _)| distance)
+        nearest.map_or_else(|| passed.distance(&self.patterns), |(distance, _)| u32::from(distance))
     }
 
     /// Its distance, and TSF, WOP (as a count) and SVC.
@@ -189,7 +207,10 @@ impl Known {
 
     /// How far it would be if this pending event were the next, and nothing came after it.
     pub fn glance(&mut self, e: &Event, name: NameId, past: &mut Past) -> u32 {
-        let Some(access) = e.access() else { return self.distance(&past.passed) };
+        let of = shape(e);
+        if of.is_none() {
+            return self.distance(&past.passed);
+        }
         if self.writes.is_some() {
             return self.after(e.thread, &vec![(*e, name)], past).0;
         }
@@ -197,12 +218,6 @@ impl Known {
         if self.ahead.len() <= t {
             self.ahead.resize_with(t + 1, Ahead::default);
         }
-        let kind = match e.op {
-            Op::Read(_) => 0,
-            Op::Write(_) => 1,
-            _ => 2,
-        };
-        let of = Some((e.site, access.var, kind));
         let mut ahead = std::mem::take(&mut self.ahead[t]);
         let known = ahead.of == of;
         if !known {
@@ -227,10 +242,21 @@ impl Known {
     /// Its distance, together with patterns that it does not have.
     fn distance_with(&self, new: &[u32], passed: &Passed) -> u32 {
         match self.nearest.filter(|_| self.lacking.len() == passed.len()) {
-            Some((distance, nearest)) if new.iter().all(|n| passed.has(nearest, *n)) => distance,
+            Some((distance, nearest)) if new.iter().all(|n| passed.has(nearest, *n)) => distance.into(),
             _ => passed.distance_with(&self.lacking, &self.patterns, new),
         }
     }
+}
+
+/// What tells accesses of a thread apart: site, variable and kind.
+fn shape(e: &Event) -> Option<(SiteId, VarId, u8)> {
+    let (access, kind) = match &e.op {
+        Op::Read(a) => (a, 0),
+        Op::Write(a) => (a, 1),
+        Op::Rmw(a) => (a, 2),
+        _ => return None,
+    };
+    Some((e.site, access.var, kind))
 }
 
 /// The name of the object of an event.
