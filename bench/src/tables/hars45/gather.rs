@@ -1,7 +1,7 @@
 //! The tasks, and what came of them.
 
 use super::runner::{Outcome, Runner, Task, What};
-use super::{COVERED, KINDS, Kind, LONG, Scale};
+use super::{COVERED, KINDS, Kind, Scale};
 use serde_json::json;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
@@ -49,14 +49,12 @@ fn tasks(scale: &Scale) -> VecDeque<(&'static str, About, Task)> {
     };
     let run = |executions, fixed| What::Run { seed: 1, executions, fixed };
     let (main, others): (Vec<&Kind>, Vec<&Kind>) = scale.kinds.iter().partition(|k| MAIN.contains(&k.name));
-    let search = |kind: &Kind, p: &Program| {
-        let all = scale.seeds_of(kind);
-        let long = kind.looks_ahead > 0 && p.name == LONG;
-        let seeds = if long { (all / 10).max(3).min(all) } else { all };
-        What::Find { seeds: (0..seeds).collect(), limit: scale.limit_of(kind) }
+    let search = |kind: &Kind| {
+        let seeds = (0..scale.seeds_of(kind)).collect();
+        What::Find { seeds, limit: scale.limit_of(kind) }
     };
     for kind in &main {
-        programs(scale).for_each(|p| add(p, About::Search(kind.name), kind.name, search(kind, p)));
+        programs(scale).for_each(|p| add(p, About::Search(kind.name), kind.name, search(kind)));
     }
     let costs = |among: &[&Kind]| -> Vec<&'static str> {
         among.iter().filter(|k| !k.fixed && k.name != "tsa").map(|k| k.name).collect()
@@ -78,7 +76,7 @@ fn tasks(scale: &Scale) -> VecDeque<(&'static str, About, Task)> {
         add(p, About::Twin, "random", run(scale.twins, true));
     }
     for kind in &others {
-        programs(scale).for_each(|p| add(p, About::Search(kind.name), kind.name, search(kind, p)));
+        programs(scale).for_each(|p| add(p, About::Search(kind.name), kind.name, search(kind)));
     }
     for name in costs(&others) {
         programs(scale).for_each(|p| add(p, About::Cost(name), name, run(scale.cost, true)));

@@ -48,7 +48,7 @@ pub struct Kind {
     share: u64,
     /// One seed tells all.
     fixed: bool,
-    /// Most of its executions only look one step ahead: it is given up so many times later than the others, and its P is
+    /// Many of its executions only look one step ahead: it is given up so many times later than the others, and its P is
     /// what it says itself. 0 for those that do not.
     looks_ahead: u64,
 }
@@ -140,14 +140,11 @@ impl Scale {
         self.limit * kind.looks_ahead.max(1)
     }
 
-    /// Seeds for this strategy, on all programs but [`LONG`] if it looks ahead.
+    /// Seeds for this strategy.
     fn seeds_of(&self, kind: &Kind) -> u64 {
         if kind.fixed { 1 } else { (self.seeds / kind.share).max(3).min(self.seeds) }
     }
 }
-
-/// Twenty threads: looking ahead costs up to twenty executions for each step, so those that do have a tenth of their seeds.
-const LONG: &str = "Airline";
 
 /// Measures, prints, and in Markdown writes the plots beside the committed table.
 pub fn run(args: &Args) -> anyhow::Result<()> {

@@ -92,16 +92,35 @@ impl CutMatcher {
         &self.current
     }
 
-    /// The event happened. Like [`count`](Matcher::count), but neither [`found`](Matcher::found) nor [`current`](Self::current) learns
-    /// of it. Appends instances: when it returns `true`, all that there are now, because an earlier
+    /// The event, on a variable with this name, happened. Like [`count`](Matcher::count), but neither [`found`](Matcher::found) nor
+    /// [`current`](Self::current) learns of it. Appends instances: when it returns `true`, all that there are now, because an earlier
     /// access was dropped; otherwise those that may have been added to them. Some can be listed twice.
-    ///
-    /// # Panics
-    /// When `vars` has no name for the event's variable.
-    pub fn advance(&mut self, event: &Event, vars: &[NameId], instances: &mut Vec<Instance>) -> bool {
-        let (matches, replaced) = self.step(event, vars);
-        instances.extend(matches.iter().map(|m| m.instance));
-        replaced
+    pub fn advance(&mut self, event: &Event, name: NameId, instances: &mut Vec<Instance>) -> bool {
+        if self.config.drop_repeated {
+            let (matches, replaced) = self.step(event, name);
+            instances.extend(matches.iter().map(|m| m.instance));
+            return replaced;
+        }
+        let now = self.now;
+        self.now += 1;
+        if event.access().is_some() {
+            let all = self.config.patterns == PatternRange::All;
+            self.run.scan(now, event, name, all, &mut |m| instances.push(m.instance));
+            self.run.record(now, event, name, all);
+        }
+        false
+    }
+
+    /// The same for an event of which [`foresee`](Self::foresee) still says what it would report now. Not when repeated accesses are dropped.
+    pub(crate) fn advance_foreseen(&mut self, event: &Event, name: NameId) {
+        self.run.record(self.now, event, name, self.config.patterns == PatternRange::All);
+        self.now += 1;
+    }
+
+    /// Whose accesses made pairs with the last access. What [`foresee`](Self::foresee) says about an event is the same after an access as before
+    /// unless the event is on its variable or by such a thread. Not when repeated accesses are dropped.
+    pub(crate) fn paired(&self) -> &[ThreadId] {
+        &self.run.paired
     }
 
     /// What [`advance`](Self::advance) would report if the event, on a variable with this name, happened next.
@@ -126,11 +145,12 @@ impl CutMatcher {
     }
 
     /// The instances that end with the event; all there are, and `true`, if it repeats one that is dropped.
-    fn step(&mut self, event: &Event, vars: &[NameId]) -> (Vec<Match>, bool) {
+    fn step(&mut self, event: &Event, name: NameId) -> (Vec<Match>, bool) {
         let now = self.now;
         self.now += 1;
-        let Some(access) = event.access() else { return (Vec::new(), false) };
-        let name = vars[access.var.0 as usize];
+        if event.access().is_none() {
+            return (Vec::new(), false);
+        }
         let mut matches = Vec::new();
         let mut replaced = false;
         if self.config.drop_repeated {
@@ -149,7 +169,8 @@ impl CutMatcher {
 
     /// The same, and `current` learns of it.
     fn push_current(&mut self, event: &Event, vars: &[NameId]) -> Vec<Match> {
-        let (matches, replaced) = self.step(event, vars);
+        let name = event.access().map_or(NameId(0), |a| vars[a.var.0 as usize]);
+        let (matches, replaced) = self.step(event, name);
         if replaced {
             self.current.clear();
         }
@@ -247,6 +268,8 @@ struct Run {
     met: FixedMap<PairKey, ()>,
     /// So many of `firsts` have been combined with this second pair.
     combined: FixedMap<PairKey, u32>,
+    /// The threads of the accesses that made pairs with the last one.
+    paired: Vec<ThreadId>,
 }
 
 /// The accesses to a variable that no later write hides.
@@ -316,6 +339,8 @@ impl Run {
             }
             pairs.push(pair);
         });
+        self.paired.clear();
+        self.paired.extend(before.iter().map(|b| b.thread));
         if all {
             for pair in pairs {
                 let [a, b] = pair.threads;

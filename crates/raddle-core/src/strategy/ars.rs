@@ -6,8 +6,10 @@ use super::hars::HARS;
 /// ARS (Wang et al., "Adaptive Randomized Scheduling for Concurrency Bug Detection"): after one random execution,
 /// always extend the subtrace whose memory-access patterns are farthest from those of the passed traces; ties are
 /// broken by chance. A queue of 5, the best in the paper; without pruning, which the HARS paper claims as new although
-/// its code lets its baseline prune as well. Patterns are those of the papers, as for [`HARS`]; `ars:published` has those of the code. See [`Adaptive`](super::Adaptive) for the search and its deviations.
-pub const ARS: AdaptiveConfig = AdaptiveConfig { queue: 5, heuristics: false, prune: false, ..HARS };
+/// its code lets its baseline prune as well. Patterns are those of the papers, and looking ends as for [`HARS`]; chance breaks ties anew at every
+/// decision. `ars:published` is as the code has it. See [`Adaptive`](super::Adaptive) for the search and its deviations.
+pub const ARS: AdaptiveConfig =
+    AdaptiveConfig { queue: 5, heuristics: false, prune: false, lots: false, ..HARS };
 
 #[cfg(test)]
 mod tests {

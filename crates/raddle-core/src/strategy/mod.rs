@@ -151,11 +151,11 @@ pub const NAMES: &[(&str, &str)] = &[
     ("period", "depth, one less than the most periods, default 3"),
     (
         "ars",
-        "queue length, default 5, and any of p8, no-names, no-repeats, prune, drain, besides, first, stay, settle200, look",
+        "queue length, default 5, and any of p8, no-names, no-repeats, prune, drain, besides, first, lots, settle200, look",
     ),
     (
         "hars",
-        "queue length, default 4, and any of p8, no-names, no-repeats, no-prune, drain, besides, first, stay, settle200, look, published",
+        "queue length, default 4, and any of p8, no-names, no-repeats, no-prune, drain, besides, first, no-lots, settle200, look, published",
     ),
     ("round-robin", "steps per turn, default 1"),
     ("tsa", "executions without a new pair after which it ends, default 100"),

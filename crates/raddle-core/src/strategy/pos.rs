@@ -1,10 +1,9 @@
 //! Partial order sampling.
 
 use super::{Choice, Strategy, View};
-use crate::event::{Event, ThreadId};
+use crate::event::Event;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use std::collections::BTreeMap;
 
 /// POS (Yuan, Yang and Gu, CAV 2018): every pending event has a random priority and the highest enabled one
 /// runs. Then the events that race with it get fresh priorities, as does the next event of its thread; so the
@@ -59,14 +58,14 @@ impl Strategy for Pos {
 #[derive(Debug)]
 pub(super) struct Priorities {
     resample: bool,
-    /// At most one pending event per thread, enabled or not.
-    pending: BTreeMap<ThreadId, (u64, Event)>,
+    /// By thread: at most one pending event, enabled or not.
+    pending: Vec<Option<(u64, Event)>>,
 }
 
 impl Priorities {
     /// With or without fresh priorities for events that race with an executed one.
     pub fn new(resample: bool) -> Self {
-        Priorities { resample, pending: BTreeMap::new() }
+        Priorities { resample, pending: Vec::new() }
     }
 
     /// Forgets everything.
@@ -77,20 +76,29 @@ impl Priorities {
     /// Gives a priority to every event that has none.
     pub fn draw(&mut self, enabled: &[Event], rng: &mut Pcg64Mcg) {
         for e in enabled {
-            self.pending.entry(e.thread).or_insert_with(|| (rng.random(), *e)).1 = *e;
+            let t = e.thread.0 as usize;
+            if self.pending.len() <= t {
+                self.pending.resize(t + 1, None);
+            }
+            self.pending[t].get_or_insert_with(|| (rng.random(), *e)).1 = *e;
         }
     }
 
     /// The priority of a pending event.
     pub fn of(&self, event: &Event) -> u64 {
-        self.pending.get(&event.thread).map_or(0, |p| p.0)
+        self.pending.get(event.thread.0 as usize).copied().flatten().map_or(0, |p| p.0)
     }
 
     /// The event happens: its thread's next event, and those that race, need fresh priorities.
     pub fn executed(&mut self, event: &Event) {
-        self.pending.remove(&event.thread);
-        if self.resample {
-            self.pending.retain(|_, (_, p)| !p.conflicts_with(event));
+        if let Some(own) = self.pending.get_mut(event.thread.0 as usize) {
+            *own = None;
+        }
+        if self.resample && event.object().is_some() {
+            let races = |(_, p): &mut (u64, Event)| p.conflicts_with(event);
+            for pending in &mut self.pending {
+                pending.take_if(races);
+            }
         }
     }
 }
@@ -123,10 +131,7 @@ mod tests {
         let before = s.priorities.of(&enabled[1]);
         s.happened(&enabled[0]);
         assert_eq!(s.priorities.of(&enabled[1]), before);
-        assert_eq!(
-            s.priorities.pending.len(),
-            1,
-            "the racing event and the executed one need fresh priorities"
-        );
+        let kept = s.priorities.pending.iter().flatten().count();
+        assert_eq!(kept, 1, "the racing event and the executed one need fresh priorities");
     }
 }

@@ -13,8 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Do {
     Read(u32),
-    /// A read; when it sees 0, what follows is left out.
-    ReadOrSkip(u32),
     Write(u32),
     Lock(u32),
     TryLock(u32),
@@ -130,7 +128,7 @@ impl Run {
 
 fn object(op: Do) -> u32 {
     match op {
-        Do::Read(v) | Do::ReadOrSkip(v) | Do::Write(v) | Do::Lock(v) | Do::TryLock(v) | Do::Unlock(v) => v,
+        Do::Read(v) | Do::Write(v) | Do::Lock(v) | Do::TryLock(v) | Do::Unlock(v) => v,
         Do::Enter(_) | Do::Leave(_) | Do::Yield => 0,
     }
 }
@@ -217,7 +215,7 @@ impl State<'_> {
         let access = |v| Access::plain(VarId(v), 8);
         let mode = LockMode::Exclusive;
         let op = match op {
-            Do::Read(v) | Do::ReadOrSkip(v) => Op::Read(access(v)),
+            Do::Read(v) => Op::Read(access(v)),
             Do::Write(v) => Op::Write(access(v)),
             Do::Lock(l) => Op::Acquire { lock: VarId(l), mode },
             Do::TryLock(l) => Op::TryAcquire { lock: VarId(l), mode },
@@ -232,14 +230,12 @@ impl State<'_> {
     fn step(&mut self, t: usize, s: &mut dyn Strategy) {
         let mut e = self.pending(t).expect("it is enabled");
         let place = (t as u32, self.pc[t]);
-        let skips = matches!(self.next(t), Some((_, Do::ReadOrSkip(_))));
         self.pc[t] += 1;
         match &mut e.op {
             Op::Read(a) => {
                 let value = *self.values.get(&a.var.0).unwrap_or(&0);
                 a.read = crate::Content::of(value);
                 self.run.seen.insert(place, value);
-                self.pc[t] += usize::from(skips && value == 0);
             }
             Op::Write(a) => {
                 let value = 1000 * (u128::from(place.0) + 1) + place.1 as u128;

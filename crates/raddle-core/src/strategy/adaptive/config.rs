@@ -36,23 +36,19 @@ pub struct AdaptiveConfig {
     /// The same instructions on variables with different names make different instances, as the papers define a pattern. The authors'
     /// code compares class, field and line, which are the same for all elements of a collection.
     pub names: bool,
-    /// What a step will come to is foreseen from what it came to before, where that is known. Otherwise every extension of a subtrace is
-    /// executed, only to look at it, as the authors' model checker does.
-    pub foresee: bool,
-    /// Nothing is foreseen, and [`stay`](Self::stay) means nothing, before so many executions in a row have shown no new scheduling points. Executions
-    /// that only look find most of them, and do not count as traces; what is foreseen shows none. Until the points are found, traces are taken that differ
-    /// in nothing that matters.
+    /// Extensions are executed to look at them, as the authors' model checker does, until so many executions in a row have shown no new
+    /// scheduling points. From then on the search [glances](super::glance), which costs no executions. Executions that only look find most of the points and some of
+    /// the bugs, and do not count as traces.
     pub settle: u32,
-    /// Among subtraces that tie, those come first that continue the one taken last, which the live execution has just come to. Otherwise chance decides
-    /// among all, as in the authors' code, and most steps of a descent are jumps, each of which costs an execution. Since a subtrace has all the patterns of
-    /// those that it continues, hardly any jump is left then, and the queue decides little: cheap, but the traces differ less from each other.
-    pub stay: bool,
+    /// When the search glances, ties are broken by lots that the threads keep until they take their step or another takes one that races with it, as in
+    /// [`Pos`](super::super::Pos). Otherwise chance decides anew at every decision: then no thread gets far ahead of the others, or stays far behind.
+    pub lots: bool,
 }
 
 impl AdaptiveConfig {
     /// Applies words separated by commas: a number for the queue, `p8` or `p17`, `repeats` or `no-repeats`, `prune` or
-    /// `no-prune`, `drain`, `besides`, `first`, `names` or `no-names`, `foresee` or `look`, `settle100`, `stay` or `jump`, `published` (all that the
-    /// authors' code of HARS does and the default does not: `p8,no-repeats,no-names,jump`, and the heuristics break all ties).
+    /// `no-prune`, `drain`, `besides`, `first`, `names` or `no-names`, `lots` or `no-lots`, `settle100`, `look` (never settles), `published` (all that the
+    /// authors' code of HARS does and the default does not: `p8,no-repeats,no-names,look`, and the heuristics break all ties).
     pub fn with(mut self, words: &str) -> Option<Self> {
         for word in words.split(',') {
             match word {
@@ -67,14 +63,13 @@ impl AdaptiveConfig {
                 "first" => self.enter_first = true,
                 "names" => self.names = true,
                 "no-names" => self.names = false,
-                "foresee" => self.foresee = true,
-                "look" => self.foresee = false,
-                "stay" => self.stay = true,
+                "lots" => self.lots = true,
+                "no-lots" => self.lots = false,
+                "look" => self.settle = u32::MAX,
                 w if w.starts_with("settle") => self.settle = w[6..].parse().ok()?,
-                "jump" => self.stay = false,
                 "published" => {
                     self.patterns = PatternRange::OneVariable;
-                    (self.drop_repeated, self.names, self.cold, self.stay) = (true, false, false, false);
+                    (self.drop_repeated, self.names, self.cold, self.settle) = (true, false, false, u32::MAX);
                 }
                 n => self.queue = n.parse().ok().filter(|&n| n > 0)?,
             }

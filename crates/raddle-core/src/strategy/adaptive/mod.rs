@@ -10,12 +10,11 @@
 //!
 //! The authors' model checker goes back to the state of any subtrace. We execute its choices again: the live execution
 //! is used as long as what is wanted next continues it, and abandoned for another one otherwise. A subtrace is a path of choices in a tree
-//! of those visited, which also knows what has been explored completely.
+//! of those visited, which also knows what has been explored completely. An extension is executed, only to look at it, if nobody has come there
+//! before ([`search`]).
 //!
-//! An extension is executed, only to look at it, if nobody knows what it comes to. Mostly that is known from
-//! other executions in which the thread was at the same point of its own history ([`steps`]), so that its patterns can be told at the decision before it. Extensions that
-//! fail or end the execution are never foreseen but executed. An extension that ends is remembered, so that it is executed once. As long as
-//! new scheduling points turn up, everything is executed ([`AdaptiveConfig::settle`]). A jump to another subtrace costs an execution all the same.
+//! That takes tens of executions for each trace, and is done only as long as it shows new scheduling points. Then the search goes on by what
+//! the threads are about to do, without giving up executions ([`glance`]).
 //!
 //! Hence three counts. [`taken`](Adaptive::taken) is the papers' P, the passed traces and the failing one;
 //! [`completed`](Adaptive::completed) also has the extensions that came to an end but were never taken;
@@ -23,19 +22,20 @@
 //!
 //! Where the papers and the published code disagree the code is the default for the search and the papers for what a pattern is:
 //! all 17, on variables with names, of all accesses. See [`AdaptiveConfig`]. Deviations
-//! of our own: a failing trace counts as explored but not as passed, so that the search can go
+//! of our own, besides glancing: a failing trace counts as explored but not as passed, so that the search can go
 //! on; when new scheduling points were learned the tree is dropped, but not the passed traces.
 
 mod config;
+mod glance;
 mod known;
 mod passed;
 mod queue;
-mod steps;
-mod track;
+mod search;
 
 pub use config::AdaptiveConfig;
 pub use queue::Selection;
 
+use super::pos::Priorities;
 use super::tree::{Edge, Tree};
 use super::{Choice, Finished, Strategy, View};
 use crate::event::{Event, ThreadId};
@@ -43,35 +43,28 @@ use crate::outcome::Outcome;
 #[cfg(test)]
 use crate::pattern::Instance;
 use crate::trace::NameId;
-use known::{Known, Numbers, Rank};
-use passed::{Bits, Passed};
+use known::{Accesses, Known, Past, Rank, name_of};
+use passed::Bits;
 use queue::Subtrace;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
-use steps::{Begun, Foreseen, Steps};
-use track::Tracker;
 
-/// So many degrees are kept for evaluations.
-const DEGREES: usize = 50;
-
-/// So many steps are remembered. Then the tree is dropped, but not the passed traces, so that a long search does not need ever
+/// So many decisions are remembered. Then the tree is dropped, but not the passed traces, so that a long search does not need ever
 /// more memory.
-const REMEMBERED: usize = 1 << 15;
+const REMEMBERED: usize = 1 << 16;
 
 /// The search behind ARS and HARS.
 #[derive(Debug)]
 pub struct Adaptive {
     config: AdaptiveConfig,
     rng: Pcg64Mcg,
-    passed: Passed,
+    past: Past,
     /// Patterns of the traces passed since the queue was last empty; only when draining.
     undrained: Vec<Bits>,
-    numbers: Numbers,
     tree: Tree,
-    /// The choices of the tree that were executed.
+    /// What became of choices of the tree: when the search looks, of all that were executed, later of those after which an execution ended.
     reached: BTreeMap<Edge, Reached>,
-    steps: Steps,
     queue: Vec<Subtrace>,
     /// The choice that was taken last, whose extensions are not in the queue yet; `None` at the beginning.
     at: Option<Edge>,
@@ -98,7 +91,7 @@ pub struct Adaptive {
 #[derive(Debug)]
 enum Reached {
     /// Another decision, after these accesses.
-    Decision(Foreseen),
+    Decision(Accesses),
     /// The execution passed.
     End {
         patterns: Bits,
@@ -108,26 +101,16 @@ enum Reached {
     },
 }
 
-/// Where to go next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Go {
-    /// To the first decision.
-    Begin,
-    /// After this choice.
-    To(Edge),
-    /// There is nothing left to try.
-    Nowhere,
-}
-
 /// The execution under way.
 #[derive(Debug)]
 struct Live {
     known: Known,
-    tracker: Tracker,
     /// The last choice, if the tree knows the execution.
     edge: Option<Edge>,
-    /// The step under way, unless it has been made before.
-    begun: Option<Begun>,
+    /// Events before the step under way, unless it has been made before.
+    begun: Option<usize>,
+    /// The lots of the pending steps, when the search glances.
+    lots: Priorities,
     decided: bool,
     /// It did not go where it went before; chance decides the rest.
     lost: bool,
@@ -136,24 +119,22 @@ struct Live {
 impl Adaptive {
     /// From a seed.
     pub fn new(seed: u64, config: AdaptiveConfig) -> Self {
-        let passed = Passed::default();
+        let past = Past::new(config);
         Adaptive {
             config,
             rng: Pcg64Mcg::seed_from_u64(seed),
             live: Live {
-                known: Known::new(config, &passed),
-                tracker: Tracker::default(),
+                known: Known::new(config, &past),
                 edge: None,
                 begun: None,
+                lots: Priorities::new(true),
                 decided: false,
                 lost: false,
             },
-            passed,
+            past,
             undrained: Vec::new(),
-            numbers: Numbers::default(),
             tree: Tree::default(),
             reached: BTreeMap::new(),
-            steps: Steps::default(),
             queue: Vec::new(),
             at: None,
             extensions: None,
@@ -192,69 +173,12 @@ impl Adaptive {
     /// The patterns of the last execution.
     #[cfg(test)]
     pub(super) fn known_patterns(&self) -> std::collections::BTreeSet<Instance> {
-        let has = |n: u32| self.live.known.patterns().contains(n);
-        self.numbers.iter().filter(|(_, n)| has(**n)).map(|(i, _)| *i).collect()
+        self.past.instances(self.live.known.patterns())
     }
 
-    /// Takes subtraces until the execution has to go somewhere: to an extension about which nothing is known, or to the
-    /// subtrace taken. The live execution is at the decision given, if there is one.
-    fn advance(&mut self, live: Option<(u32, &View<'_>)>) -> Go {
-        loop {
-            if self.tree.is_explored() {
-                return Go::Nowhere;
-            }
-            let Some(node) = self.tree.after(self.at) else { return self.at.map_or(Go::Begin, Go::To) };
-            let extensions = match (self.extensions.take(), live) {
-                (Some(e), _) => e,
-                (None, Some((n, view))) if n == node => self.look(node, view),
-                (None, _) => return self.at.map_or(Go::Begin, Go::To),
-            };
-            if let Some(edge) = self.unknown(&extensions) {
-                self.extensions = Some(extensions);
-                return Go::To(edge);
-            }
-            for (edge, rank) in extensions {
-                let (distance, heuristics) = rank.unwrap_or_default();
-                self.queue.push(Subtrace { edge, distance, heuristics });
-            }
-            if let Some(again) = self.take(node) {
-                return Go::To(again);
-            }
-        }
-    }
-
-    /// The extensions of the subtrace that the live execution has come to, with what is known about them.
-    fn look(&mut self, node: u32, view: &View<'_>) -> Vec<(Edge, Option<Rank>)> {
-        self.catch_up(view.events, view.vars);
-        let mut accesses = Foreseen::new();
-        let foresees = self.foresees();
-        let mut extensions = Vec::with_capacity(view.enabled.len());
-        for edge in self.tree.choices(node) {
-            if self.config.prune && self.tree.is_closed(edge) {
-                continue;
-            }
-            let (i, thread) = (edge.slot as usize, view.enabled[edge.slot as usize].thread);
-            let known = &self.live.known;
-            let rank = match self.reached.get(&edge) {
-                Some(Reached::End { patterns, heuristics, .. }) => {
-                    Some((self.passed.distance(patterns), *heuristics))
-                }
-                Some(Reached::Decision(accesses)) => {
-                    Some(known.foresee(thread, accesses, view.vars, &mut self.numbers, &self.passed))
-                }
-                None if foresees && self.steps.foresee(view, i, &self.live.tracker, &mut accesses) => {
-                    Some(known.foresee(thread, &accesses, view.vars, &mut self.numbers, &self.passed))
-                }
-                None => None,
-            };
-            extensions.push((edge, rank));
-        }
-        // The authors' set of passed traces has each of them once: to take one again only means to begin again. Without pruning that is
-        // what a search of a small program mostly does, so it is done only where there is nothing else.
-        if extensions.iter().any(|(e, _)| !self.was_taken(*e)) {
-            extensions.retain(|(e, _)| !self.was_taken(*e));
-        }
-        extensions
+    /// Whether no scheduling points have turned up for long.
+    fn is_settled(&self) -> bool {
+        self.settled >= self.config.settle
     }
 
     /// Whether a choice ended a trace that was taken.
@@ -262,69 +186,13 @@ impl Adaptive {
         matches!(self.reached.get(&edge), Some(Reached::End { taken: true, .. }))
     }
 
-    /// Whether it is time to believe what steps came to.
-    fn foresees(&self) -> bool {
-        self.config.foresee && self.settled >= self.config.settle
-    }
-
-    /// An extension that has to be executed.
-    fn unknown(&self, extensions: &[(Edge, Option<Rank>)]) -> Option<Edge> {
-        let mut unknown = extensions.iter().filter(|(_, rank)| rank.is_none()).map(|(edge, _)| *edge);
-        let first = unknown.clone().next();
-        // The thread that went on so far comes first: whoever comes last can be continued without another execution,
-        // and what is chosen is a switch more often than not.
-        let last = self.at.map(|e| self.tree.thread(e));
-        unknown.find(|e| Some(self.tree.thread(*e)) == last).or(first)
-    }
-
-    /// An extension that nothing was known about has come to something.
-    fn note(&mut self, edge: Edge, rank: Rank) {
-        let mut extensions = self.extensions.iter_mut().flatten();
-        if let Some((_, r)) = extensions.find(|(e, _)| *e == edge) {
-            *r = Some(rank);
-        }
-    }
-
-    /// Takes the best subtrace that does not end, or begins again. Returns one that is to be executed, although it is known how it ends.
-    fn take(&mut self, node: u32) -> Option<Edge> {
-        let stay = Some(node).filter(|_| self.config.stay && self.foresees());
-        loop {
-            let heuristics = self.config.heuristics && !(self.config.cold && self.descended);
-            let best = queue::select(&mut self.queue, self.config, heuristics, stay, &mut self.rng);
-            let Some((chosen, selection)) = best else { break };
-            self.selection = Some(selection);
-            if self.degrees.len() < DEGREES {
-                self.degrees.push(f64::from(selection.degree.0) / f64::from(selection.degree.1));
-            }
-            let Some(Reached::End { patterns, taken, .. }) = self.reached.get_mut(&chosen.edge) else {
-                self.at = Some(chosen.edge);
-                return None;
-            };
-            if !std::mem::replace(taken, true) {
-                let patterns = patterns.clone();
-                self.passes(patterns);
-                self.close(chosen.edge);
-                self.descended = true;
-            } else if !self.config.drain {
-                self.queue.clear();
-                self.at = None;
-                return Some(chosen.edge);
-            }
-        }
-        for patterns in self.undrained.drain(..) {
-            self.passed.insert(patterns);
-        }
-        self.at = None;
-        None
-    }
-
     /// A trace passed.
     fn passes(&mut self, patterns: Bits) {
         self.taken += 1;
-        if self.config.drain && !self.first {
+        if self.config.drain && !self.first && !self.is_settled() {
             self.undrained.push(patterns);
         } else {
-            self.passed.insert(patterns);
+            self.past.passed.insert(patterns);
             self.queue.clear();
         }
     }
@@ -355,131 +223,77 @@ impl Adaptive {
         self.tree.recycle(closed);
     }
 
-    /// Forgets the tree, which has changed shape.
+    /// Gives up the descent under way.
     fn start_again(&mut self) {
-        self.tree.clear();
-        self.reached.clear();
-        self.steps.clear();
         self.queue.clear();
         self.follow.clear();
         self.at = None;
         self.extensions = None;
+        for patterns in self.undrained.drain(..) {
+            self.past.passed.insert(patterns);
+        }
     }
 
     /// The execution does not go where it went before, so nothing is known about it.
     fn lose(&mut self) {
         self.live.lost = true;
-        self.live.known = Known::new(self.config, &self.passed);
+        self.live.known = Known::new(self.config, &self.past);
     }
 
     fn any(&mut self, view: &View<'_>) -> Choice {
-        let i = self.rng.random_range(0..view.enabled.len());
-        self.live.begun = Some(self.steps.begin(view, i, &self.live.tracker));
-        Choice::Run(i)
+        Choice::Run(self.rng.random_range(0..view.enabled.len()))
     }
 
     fn run(&mut self, edge: Edge, view: &View<'_>) -> Choice {
         let i = edge.slot as usize;
         self.live.known.chosen(view.enabled[i].thread);
-        if !self.reached.contains_key(&edge) {
-            self.live.begun = Some(self.steps.begin(view, i, &self.live.tracker));
-        }
         self.live.edge = Some(edge);
         Choice::Run(i)
     }
 
     fn catch_up(&mut self, events: &[Event], vars: &[NameId]) {
-        self.live.known.catch_up(events, vars, &mut self.numbers, &self.passed);
-    }
-
-    /// The step under way has led to a decision.
-    fn arrive(&mut self, view: &View<'_>) {
-        if let Some(begun) = self.live.begun.take() {
-            self.steps.decides(begun, view, &self.live.tracker);
-            if let Some(edge) = self.live.edge.filter(|_| !self.live.lost) {
-                let accesses = view.events[begun.events_before()..].iter().filter(|e| e.access().is_some());
-                let named = |e: &Event| (*e, e.object().map_or(NameId(0), |v| view.vars[v.0 as usize]));
-                self.reached.insert(edge, Reached::Decision(accesses.map(named).collect()));
-                if self.extensions.is_some() {
-                    self.catch_up(view.events, view.vars);
-                    self.note(edge, self.live.known.rank(&self.passed));
-                }
-            }
-        }
-        self.live.tracker.catch_up(view.events, view.vars);
+        self.live.known.catch_up(events, vars, &mut self.past);
     }
 }
 
 impl Strategy for Adaptive {
     fn begin(&mut self) -> bool {
-        if self.follow.is_empty() && !self.first {
-            match self.advance(None) {
-                Go::Begin => {}
-                Go::To(edge) => self.follow = self.tree.path(edge),
-                Go::Nowhere => return false,
+        if self.is_settled() && !self.first {
+            self.start_again();
+            if self.tree.is_explored() {
+                return false;
             }
+        } else if !self.first && !self.plan() {
+            return false;
         }
-        self.live.known = Known::new(self.config, &self.passed);
-        self.live.tracker.begin();
+        self.live.known = Known::new(self.config, &self.past);
+        self.live.lots.clear();
         (self.live.edge, self.live.begun) = (None, None);
         (self.live.decided, self.live.lost) = (false, false);
         self.executions += 1;
         true
     }
 
-    /// On the way to where something is to be seen, nothing has to be looked at.
     fn choose_blindly(&mut self, enabled: usize) -> Option<usize> {
-        if self.follow.len() < 2 || self.live.lost {
-            return None;
-        }
-        let node = self.tree.after(self.live.edge)?;
-        let thread = *self.follow.last()?;
-        let mut choices = self.tree.choices(node);
-        let known = choices.len();
-        let edge = choices.find(|e| self.tree.thread(*e) == thread).filter(|_| known == enabled)?;
-        self.follow.pop();
-        self.live.known.chosen(thread);
-        self.live.edge = Some(edge);
-        self.live.decided = true;
-        Some(edge.slot as usize)
+        self.follow_blindly(enabled)
     }
 
     fn choose(&mut self, view: &View<'_>) -> Choice {
         self.live.decided = true;
         if self.live.lost || self.first && !self.config.enter_first {
-            self.arrive(view);
             return self.any(view);
         }
         let Some(node) = self.tree.enter(self.live.edge, view.enabled) else {
             self.lose();
-            self.arrive(view);
             return self.any(view);
         };
-        self.arrive(view);
         if self.first {
             let slot = self.rng.random_range(0..view.enabled.len()) as u32;
-            return self.run(Edge { node, slot }, view);
-        }
-        if self.follow.is_empty() {
-            let wanted = match self.advance(Some((node, view))) {
-                Go::To(edge) => edge,
-                Go::Begin | Go::Nowhere => return Choice::Abandon,
-            };
-            match self.tree.path_from(node, wanted) {
-                Some(path) => self.follow = path,
-                None => {
-                    self.follow = self.tree.path(wanted);
-                    return Choice::Abandon;
-                }
-            }
-        }
-        let thread = self.follow.pop();
-        match view.enabled.iter().position(|e| Some(e.thread) == thread) {
-            Some(i) => self.run(Edge { node, slot: i as u32 }, view),
-            None => {
-                self.lose();
-                self.any(view)
-            }
+            self.run(Edge { node, slot }, view)
+        } else if self.is_settled() {
+            self.glance(node, view)
+        } else {
+            self.search(node, view)
         }
     }
 
@@ -491,9 +305,6 @@ impl Strategy for Adaptive {
             }
             self.completed += 1;
             let passed = *run.outcome == Outcome::Passed;
-            if let Some(begun) = self.live.begun.take() {
-                self.steps.ends(begun, &run.trace.events, &run.trace.vars, passed, &self.live.tracker);
-            }
             self.catch_up(&run.trace.events, &run.trace.vars);
             let lost = self.live.lost || run.learned;
             match self.live.edge.filter(|_| !lost) {
@@ -516,36 +327,15 @@ impl Strategy for Adaptive {
             self.first = false;
         }
         self.settled = if run.learned { 0 } else { self.settled.saturating_add(1) };
-        if run.learned || self.live.lost || self.reached.len() > REMEMBERED {
+        if run.learned || self.live.lost || self.tree.len() > REMEMBERED {
             self.start_again();
+            self.tree.clear();
+            self.reached.clear();
         }
     }
 
     /// The papers' P, and the distinguishable degrees of the first 50 choices, as the HARS paper measures them for its RQ1.
     fn notes(&self) -> Vec<f64> {
         std::iter::once(self.taken as f64).chain(self.degrees.iter().copied()).collect()
-    }
-}
-
-impl Adaptive {
-    /// The execution passed and ended with this choice.
-    fn ended(&mut self, edge: Edge) {
-        let rank = self.live.known.rank(&self.passed);
-        let patterns = self.live.known.patterns().clone();
-        // It was to go on, so it was taken.
-        let mut taken = self.extensions.is_none() && self.at == Some(edge);
-        if taken {
-            self.passes(patterns.clone());
-            self.descended = true;
-            self.at = None;
-        } else {
-            self.note(edge, rank);
-            // More may have been recorded than when it was taken.
-            taken = self.was_taken(edge) && self.passed.distance(&patterns) == 0;
-        }
-        self.reached.insert(edge, Reached::End { patterns, heuristics: rank.1, taken });
-        if taken {
-            self.close(edge);
-        }
     }
 }

@@ -24,6 +24,12 @@ impl Bits {
         self.0.get(n as usize / 64).is_some_and(|w| w >> (n % 64) & 1 == 1)
     }
 
+    /// Whether the other has all of its numbers.
+    fn is_within(&self, other: &Bits) -> bool {
+        let theirs = other.0.iter().chain(std::iter::repeat(&0));
+        self.0.iter().zip(theirs).all(|(a, b)| a & !b == 0)
+    }
+
     /// How many of its numbers the other lacks.
     pub fn without(&self, other: &Bits) -> u32 {
         let theirs = other.0.iter().chain(std::iter::repeat(&0));
@@ -47,7 +53,7 @@ impl FromIterator<u32> for Bits {
 pub(super) struct Passed {
     traces: Vec<Bits>,
     /// By pattern, up to the last one that a trace has: for each trace, 1 if the trace lacks it and 0 otherwise.
-    lacks: Vec<Vec<u32>>,
+    lacks: Vec<Vec<u16>>,
 }
 
 impl Passed {
@@ -55,12 +61,17 @@ impl Passed {
         self.traces.len()
     }
 
+    /// Whether a trace has a pattern.
+    pub fn has(&self, trace: usize, pattern: u32) -> bool {
+        self.traces[trace].contains(pattern)
+    }
+
     pub fn insert(&mut self, patterns: Bits) {
-        if self.traces.iter().any(|t| patterns.without(t) == 0) {
+        if self.traces.iter().any(|t| patterns.is_within(t)) {
             return;
         }
         let before = self.traces.len();
-        self.traces.retain(|t| t.without(&patterns) > 0);
+        self.traces.retain(|t| !t.is_within(&patterns));
         if self.traces.len() < before {
             self.lacks.clear();
             for i in 0..self.traces.len() {
@@ -79,7 +90,7 @@ impl Passed {
             self.lacks.resize(64 * patterns.0.len(), vec![1; others]);
         }
         for (n, by) in self.lacks.iter_mut().enumerate() {
-            by.push(u32::from(!patterns.contains(n as u32)));
+            by.push(u16::from(!patterns.contains(n as u32)));
         }
     }
 
@@ -90,15 +101,15 @@ impl Passed {
     }
 
     /// A pattern is added: each trace that lacks it lacks one more.
-    pub fn add(&self, pattern: u32, lacking: &mut [u32]) {
+    pub fn add(&self, pattern: u32, lacking: &mut [u16]) {
         match self.lacks.get(pattern as usize) {
-            Some(by) => lacking.iter_mut().zip(by).for_each(|(n, l)| *n += l),
-            None => lacking.iter_mut().for_each(|n| *n += 1),
+            Some(by) => lacking.iter_mut().zip(by).for_each(|(n, l)| *n = n.saturating_add(*l)),
+            None => lacking.iter_mut().for_each(|n| *n = n.saturating_add(1)),
         }
     }
 
     /// The distance of some patterns, given how many of them each trace lacks, together with others that are not among them.
-    pub fn distance_with(&self, lacking: &[u32], patterns: &Bits, new: &[u32]) -> u32 {
+    pub fn distance_with(&self, lacking: &[u16], patterns: &Bits, new: &[u32]) -> u32 {
         if self.traces.is_empty() {
             return self.distance(patterns) + new.len() as u32;
         }
@@ -111,7 +122,7 @@ impl Passed {
         }
         let mut lacking = lacking.to_vec();
         new.iter().for_each(|n| self.add(*n, &mut lacking));
-        lacking.iter().min().copied().unwrap_or(0)
+        lacking.iter().min().map_or(0, |n| u32::from(*n))
     }
 }
 

@@ -30,17 +30,14 @@ pub struct Selection {
 }
 
 /// Takes the most promising subtrace out of the queue, with the heuristics' help if they have a say, and drops those for which there is no room.
-/// Those from the decision given come first among those that tie.
 pub(super) fn select(
     queue: &mut Vec<Subtrace>,
     config: AdaptiveConfig,
     heuristics: bool,
-    stay: Option<u32>,
     rng: &mut Pcg64Mcg,
 ) -> Option<(Subtrace, Selection)> {
     queue.shuffle(rng);
-    let elsewhere = |s: &Subtrace| stay.is_some_and(|n| s.edge.node != n);
-    queue.sort_by_key(|s| (Reverse(s.distance), elsewhere(s)));
+    queue.sort_by_key(|s| Reverse(s.distance));
     let distance = queue.first()?.distance;
     let tied = queue.iter().take_while(|s| s.distance == distance).count();
     let mut degree = match queue.get(1) {
