@@ -2,9 +2,11 @@
 
 use super::runner::{Outcome, Runner, Task, What};
 use super::{COVERED, KINDS, Kind, Scale};
+use anyhow::Context;
 use serde_json::json;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
+
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
@@ -96,9 +98,14 @@ fn kept(file: &Path) -> BTreeMap<String, Vec<Outcome>> {
     text.lines().filter_map(|l| serde_json::from_str::<(String, Vec<Outcome>)>(l).ok()).collect()
 }
 
-/// Tells builds of the runner, which names its runtime library by content, apart.
+/// Tells builds apart: of the runner, and of the runtime library that it finds, which has the strategies.
 fn fingerprint(executable: &Path) -> anyhow::Result<u64> {
-    let bytes = std::fs::read(executable)?;
+    let named = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let newest = executable.ancestors().map(|dir| dir.join("rt/current"));
+    let dirs = std::env::split_paths(&named).chain(newest);
+    let library = dirs.map(|dir| dir.join("libraddle_rt.so")).find(|file| file.is_file());
+    let mut bytes = std::fs::read(executable)?;
+    bytes.extend(std::fs::read(library.context("the runner has no runtime library")?)?);
     Ok(bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3)))
 }
 
