@@ -69,10 +69,6 @@ fn tasks(scale: &Scale) -> VecDeque<(&'static str, About, Task)> {
             add(p, About::Degree(s), s, run(60, false));
         }
     }
-    let spec = format!("coverage:{},{},1,{}", scale.estimate, scale.traces, COVERED.join(","));
-    for p in programs(scale) {
-        add(p, About::Coverage, &spec, run(u64::MAX, false));
-    }
     for p in programs(scale) {
         add(p, About::Walk, "random", run(scale.walk, false));
         add(p, About::Twin, "random", run(scale.twins, true));
@@ -83,6 +79,9 @@ fn tasks(scale: &Scale) -> VecDeque<(&'static str, About, Task)> {
     for name in costs(&others) {
         programs(scale).for_each(|p| add(p, About::Cost(name), name, run(scale.cost, true)));
     }
+    // What takes longest comes last.
+    let spec = format!("coverage:{},{},1,{}", scale.estimate, scale.traces, COVERED.join(","));
+    programs(scale).for_each(|p| add(p, About::Coverage, &spec, run(u64::MAX, false)));
     all
 }
 
