@@ -65,7 +65,9 @@ impl Plot {
         for x in self.marks(first, last) {
             let (at, y) = (at_x(x), HEIGHT - bottom + 18.0);
             let label = if x < 1.0 { format!("{x:.1}") } else { format!("{x:.0}") };
-            let _ = writeln!(s, "<text x=\"{at:.1}\" y=\"{y}\" text-anchor=\"middle\">{label}</text>");
+            // The legend begins right of the plot.
+            let anchor = if at > WIDTH - right - 20.0 { "end" } else { "middle" };
+            let _ = writeln!(s, "<text x=\"{at:.1}\" y=\"{y}\" text-anchor=\"{anchor}\">{label}</text>");
         }
         let middle = (left + WIDTH - right) / 2.0;
         let _ = writeln!(

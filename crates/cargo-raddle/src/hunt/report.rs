@@ -204,7 +204,10 @@ fn covered(patterns: &Patterns, unknown: Option<&String>) -> String {
         let _ = write!(text, ", {:.0} % of the last tests showed a new one", 100.0 * chance);
     }
     if let Some(of) = &patterns.statics {
-        let infeasible = of.all.infeasible.map_or(String::new(), |n| format!(", {n} take several calls of one thread, if they can occur"));
+        let infeasible = of
+            .all
+            .infeasible
+            .map_or(String::new(), |n| format!(", {n} take several calls of one thread, if they can occur"));
         let _ = write!(
             text,
             "\n     of what the code allows: {} of {} occurred ({:.1} %), {} open{infeasible}; by pattern:",
