@@ -5,7 +5,8 @@ use super::catalogue::PatternId;
 /// A bit for each combination of the ranks of the steps' sites.
 ///
 /// The bits are grouped in *rows*, one per combination of the third and fourth step (a single row for patterns of
-/// two steps). A row has a *cell* of whole words for each second step, with a bit for each first step.
+/// two steps). A row has a *cell* of whole words for each second step, with a bit for each first step. Most rows stay
+/// empty, and those have no bits: with two hundred sites all of them would be hundreds of megabytes.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     pub pattern: PatternId,
@@ -15,6 +16,9 @@ pub(super) struct Table {
     ranks: [u32; 4],
     /// Words per cell, cells per row, and rows as third steps times fourth steps.
     room: [usize; 4],
+    /// By row: which one it is in `bits`, or [`NONE`].
+    rows: Vec<u32>,
+    /// The rows that are not empty.
     bits: Vec<u64>,
     /// Set bits by row.
     row_len: Vec<u32>,
@@ -23,6 +27,8 @@ pub(super) struct Table {
     pub fitted: u32,
 }
 
+const NONE: u32 = u32::MAX;
+
 impl Table {
     pub fn new(pattern: PatternId, names: [u32; 2]) -> Self {
         Table {
@@ -30,6 +36,7 @@ impl Table {
             names,
             ranks: [0; 4],
             room: [0; 4],
+            rows: Vec::new(),
             bits: Vec::new(),
             row_len: Vec::new(),
             len: 0,
@@ -53,34 +60,51 @@ impl Table {
                 *room = if need <= 2 { need } else { need.next_multiple_of(4) };
             }
         }
-        self.bits = vec![0; self.room.iter().product()];
-        self.row_len = vec![0; self.room[2] * self.room[3]];
-        self.copy_from(&old);
+        let rows = self.room[2] * self.room[3];
+        self.rows = vec![NONE; rows];
+        self.row_len = vec![0; rows];
+        self.copy_from(old);
     }
 
     fn take_bits(&mut self) -> Table {
         let mut old = Table::new(self.pattern, self.names);
         old.room = self.room;
+        std::mem::swap(&mut old.rows, &mut self.rows);
         std::mem::swap(&mut old.bits, &mut self.bits);
         std::mem::swap(&mut old.row_len, &mut self.row_len);
         old
     }
 
-    fn copy_from(&mut self, old: &Table) {
-        for r3 in 0..old.room[2] {
-            for r4 in 0..old.room[3] {
-                let (from, to) = (old.row(r3 as u32, r4 as u32), self.row(r3 as u32, r4 as u32));
-                // Most rows are empty.
-                if old.row_len[from] == 0 {
+    fn copy_from(&mut self, mut old: Table) {
+        let same = old.room[..2] == self.room[..2];
+        if same {
+            self.bits = std::mem::take(&mut old.bits);
+        }
+        for r3 in 0..old.room[2] as u32 {
+            for r4 in 0..old.room[3] as u32 {
+                let (from, to) = (old.row(r3, r4), self.row(r3, r4));
+                if old.rows[from] == NONE {
                     continue;
                 }
                 self.row_len[to] = old.row_len[from];
-                for r2 in 0..old.room[1] {
-                    let (a, b) = (old.cell(from, r2 as u32), self.cell(to, r2 as u32));
-                    self.bits[b..b + old.room[0]].copy_from_slice(&old.bits[a..a + old.room[0]]);
+                if same {
+                    self.rows[to] = old.rows[from];
+                    continue;
+                }
+                self.make(to);
+                for r2 in 0..old.room[1] as u32 {
+                    let at = self.cell(to, r2);
+                    self.bits[at..at + old.room[0]].copy_from_slice(old.words(from, r2));
                 }
             }
         }
+    }
+
+    /// Gives bits to a row that has none.
+    fn make(&mut self, row: usize) {
+        let size = self.room[0] * self.room[1];
+        self.rows[row] = (self.bits.len() / size) as u32;
+        self.bits.resize(self.bits.len() + size, 0);
     }
 
     /// The row of the third and fourth step's ranks.
@@ -103,18 +127,28 @@ impl Table {
         self.row_len[row] == self.ranks[0] * self.ranks[1]
     }
 
+    /// Where a cell of a row that has bits begins.
     fn cell(&self, row: usize, r2: u32) -> usize {
-        (row * self.room[1] + r2 as usize) * self.room[0]
+        (self.rows[row] as usize * self.room[1] + r2 as usize) * self.room[0]
     }
 
-    /// The words of a cell.
+    /// The words of a cell; none if its row is empty.
     pub fn words(&self, row: usize, r2: u32) -> &[u64] {
+        if self.rows[row] == NONE {
+            return &[];
+        }
         let start = self.cell(row, r2);
         &self.bits[start..start + self.room[0]]
     }
 
     /// Sets bits of a word of a cell; those that were clear.
     pub fn add(&mut self, row: usize, r2: u32, word: usize, bits: u64) -> u64 {
+        if self.rows[row] == NONE {
+            if bits == 0 {
+                return 0;
+            }
+            self.make(row);
+        }
         let at = self.cell(row, r2) + word;
         let new = bits & !self.bits[at];
         if new != 0 {
@@ -127,7 +161,8 @@ impl Table {
 
     /// Clears every bit.
     pub fn clear(&mut self) {
-        self.bits.fill(0);
+        self.rows.fill(NONE);
+        self.bits.clear();
         self.row_len.fill(0);
         self.len = 0;
     }
@@ -135,13 +170,14 @@ impl Table {
     /// The ranks of all set bits.
     pub fn ones(&self) -> impl Iterator<Item = [u32; 4]> + '_ {
         let [words, cells, _, fourths] = self.room;
-        self.bits.iter().enumerate().filter(|(_, w)| **w != 0).flat_map(move |(i, &w)| {
-            let (word, cell) = (i % words, i / words);
-            let (r2, row) = (cell % cells, cell / cells);
-            let rest = [r2 as u32, (row / fourths) as u32, (row % fourths) as u32];
-            (0..64)
-                .filter(move |b| w >> b & 1 == 1)
-                .map(move |b| [word as u32 * 64 + b, rest[0], rest[1], rest[2]])
+        let rows = self.rows.iter().enumerate().filter(|(_, at)| **at != NONE);
+        rows.flat_map(move |(row, &at)| {
+            let bits = &self.bits[at as usize * words * cells..][..words * cells];
+            bits.iter().enumerate().filter(|(_, w)| **w != 0).flat_map(move |(i, &w)| {
+                let (word, r2) = (i % words, (i / words) as u32);
+                let [r3, r4] = [row / fourths, row % fourths].map(|r| r as u32);
+                (0..64).filter(move |b| w >> b & 1 == 1).map(move |b| [word as u32 * 64 + b, r2, r3, r4])
+            })
         })
     }
 }
