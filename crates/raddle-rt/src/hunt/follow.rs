@@ -8,6 +8,10 @@ use raddle_core::pattern::{FullMatcher, Match, Matcher, roles};
 use raddle_core::{Op, Trace};
 use std::collections::BTreeSet;
 
+/// Events of an execution that are searched for patterns. An execution that copies long buffers has millions, each on a
+/// variable of its own, and the search takes time and memory by the square of those.
+const SEARCHED: usize = 20_000;
+
 /// What the worker has seen and told so far; persistent. It finds instances as MAPTest means them: every
 /// subsequence of a trace counts.
 #[derive(Default)]
@@ -27,7 +31,7 @@ impl Follower {
     pub fn patterns(&mut self, store: &Store, reply: &mut RunReply) {
         self.matcher.begin();
         self.new.clear();
-        for event in &store.trace.events {
+        for event in store.trace.events.iter().take(SEARCHED) {
             self.matcher.push(event, &store.trace.vars, &mut self.new);
         }
         for found in &self.new {

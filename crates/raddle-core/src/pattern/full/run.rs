@@ -6,6 +6,10 @@ use super::super::shape::{Family, pattern_of_pair, pattern_of_quad, pattern_of_t
 use crate::event::{Event, SiteId, VarId};
 use crate::trace::NameId;
 
+/// With more classes of events than this, no more copies of reaches are made: their number times itself would fill the
+/// memory. Patterns on two variables that need them are then not found in this execution; all others are.
+const MOST_COPIED: usize = 4096;
+
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     /// The index of the next event.
@@ -461,6 +465,9 @@ impl Run {
     /// Copies all reaches for a class and puts it at the head of the list.
     fn copy(&mut self, id: u32) {
         let n = self.reach.len();
+        if n > MOST_COPIED {
+            return;
+        }
         if n > self.stride {
             self.widen(n.next_power_of_two().max(64));
         }
