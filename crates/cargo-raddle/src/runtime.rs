@@ -50,9 +50,10 @@ fn point_to(link: &Path, name: &str) -> std::io::Result<()> {
     if std::fs::read_link(link).is_ok_and(|to| to == Path::new(name)) {
         return Ok(());
     }
-    let new = link.with_extension(format!("{}", std::process::id()));
-    std::os::unix::fs::symlink(name, &new)?;
-    std::fs::rename(&new, link)
+    let dir = link.parent().expect("a link has a directory");
+    let half = tempfile::Builder::new().make_in(dir, |new| std::os::unix::fs::symlink(name, new))?;
+    half.into_temp_path().persist(link)?;
+    Ok(())
 }
 
 /// Writes a file so that nobody ever sees half of it.

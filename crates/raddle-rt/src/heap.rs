@@ -94,20 +94,6 @@ unsafe impl GlobalAlloc for Heap {
         }
     }
 
-    /// Memory of the shared region that was never used is zero, because that region is never put back: a large sparse
-    /// table costs only the pages that it touches.
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: single-threaded; a block below the mark was used before and is as long as asked.
-        unsafe {
-            let used = if PERSISTENT { (*shared_region()).next } else { usize::MAX };
-            let p = self.alloc(layout);
-            if (p as usize) < used {
-                p.write_bytes(0, layout.size());
-            }
-            p
-        }
-    }
-
     unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
         // SAFETY: as above; `p` came from `alloc` with this layout.
         unsafe {

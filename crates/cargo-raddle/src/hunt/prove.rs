@@ -78,12 +78,14 @@ impl Hunt<'_> {
 
     /// Whether a large test makes all calls of a finding: what goes wrong there says nothing new.
     fn contains_finding(&self, found: &Found) -> bool {
-        let calls = |test: &Test| test.suffixes.iter().flatten().map(|s| s.thunk).collect::<BTreeSet<_>>();
         let kind = found.verdict.kind;
-        let within = |f: &Kept| f.failure.kind == kind && calls(&f.test).is_subset(&calls(&found.test));
-        kind == Kind::NonLinearizable
-            && is_large(&found.test)
-            && self.done.findings.iter().any(|(f, _)| within(f))
+        if kind != Kind::NonLinearizable || !is_large(&found.test) {
+            return false;
+        }
+        let calls = |test: &Test| test.suffixes.iter().flatten().map(|s| s.thunk).collect::<BTreeSet<_>>();
+        let here = calls(&found.test);
+        let within = |f: &Kept| f.failure.kind == kind && calls(&f.test).is_subset(&here);
+        self.done.findings.iter().any(|(f, _)| within(f))
     }
 
     /// A violation did not repeat where nothing had run before: the program keeps something from test to test, in a

@@ -96,19 +96,7 @@ impl CutMatcher {
     /// [`current`](Self::current) learns of it. Appends instances: when it returns `true`, all that there are now, because an earlier
     /// access was dropped; otherwise those that may have been added to them. Some can be listed twice.
     pub fn advance(&mut self, event: &Event, name: NameId, instances: &mut Vec<Instance>) -> bool {
-        if self.config.drop_repeated {
-            let (matches, replaced) = self.step(event, name);
-            instances.extend(matches.iter().map(|m| m.instance));
-            return replaced;
-        }
-        let now = self.now;
-        self.now += 1;
-        if event.access().is_some() {
-            let all = self.config.patterns == PatternRange::All;
-            self.run.scan(now, event, name, all, &mut |m| instances.push(m.instance));
-            self.run.record(now, event, name, all);
-        }
-        false
+        self.step(event, name, &mut |m| instances.push(m.instance))
     }
 
     /// The same for an event of which [`foresee`](Self::foresee) still says what it would report now. Not when repeated accesses are dropped.
@@ -144,34 +132,35 @@ impl CutMatcher {
         repeated.is_some()
     }
 
-    /// The instances that end with the event; all there are, and `true`, if it repeats one that is dropped.
-    fn step(&mut self, event: &Event, name: NameId) -> (Vec<Match>, bool) {
+    /// Visits the instances that end with the event; all there are, and `true`, if it repeats one that is dropped.
+    fn step(&mut self, event: &Event, name: NameId, visit: &mut dyn FnMut(Match)) -> bool {
         let now = self.now;
         self.now += 1;
         if event.access().is_none() {
-            return (Vec::new(), false);
+            return false;
         }
-        let mut matches = Vec::new();
         let mut replaced = false;
         if self.config.drop_repeated {
             if let Some(i) = self.repeated(event) {
-                (self.run, matches) = self.replay_without(i);
+                let (run, matches) = self.replay_without(i);
+                self.run = run;
+                matches.into_iter().for_each(&mut *visit);
                 self.kept.remove(i);
                 replaced = true;
             }
             self.kept.push((now, *event, name));
         }
         let all = self.config.patterns == PatternRange::All;
-        self.run.scan(now, event, name, all, &mut |m| matches.push(m));
+        self.run.scan(now, event, name, all, visit);
         self.run.record(now, event, name, all);
-        (matches, replaced)
+        replaced
     }
 
     /// The same, and `current` learns of it.
     fn push_current(&mut self, event: &Event, vars: &[NameId]) -> Vec<Match> {
         let name = event.access().map_or(NameId(0), |a| vars[a.var.0 as usize]);
-        let (matches, replaced) = self.step(event, name);
-        if replaced {
+        let mut matches = Vec::new();
+        if self.step(event, name, &mut |m| matches.push(m)) {
             self.current.clear();
         }
         self.current.extend(matches.iter().map(|m| m.instance));

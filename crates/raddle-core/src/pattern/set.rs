@@ -248,6 +248,11 @@ impl InstanceSet {
         }
     }
 
+    /// Whether two variables of one execution have had this name.
+    pub(super) fn is_shared(&self, name: u32) -> bool {
+        self.shared.get(name as usize).copied().unwrap_or(false)
+    }
+
     /// Whether every end with this fourth step is settled.
     pub(super) fn all_settled(&self, fourth: u32, kind: AccessKind) -> bool {
         let [reads, writes] = self.kinds;
@@ -268,15 +273,14 @@ impl InstanceSet {
         let [a3, a4] = [third, fourth].map(|a| self.accesses[a as usize]);
         let (n3, n4) = (a3.group / 2, a4.group / 2);
         let [k3, k4] = [a3, a4].map(|a| if a.group % 2 == 0 { AccessKind::Read } else { AccessKind::Write });
-        let shared = |set: &Self, n: u32| set.shared.get(n as usize).copied().unwrap_or(false);
         let mut settled = true;
-        if n3 != n4 || shared(self, n3) {
+        if n3 != n4 || self.is_shared(n3) {
             settled = self.has_all(pattern_of_quad(Family::Xyxy, k4, k3).index(), n3, n4, a3.rank, a4.rank)
                 && self.has_all(pattern_of_quad(Family::Xyyx, k3, k4).index(), n4, n3, a3.rank, a4.rank);
         }
         if n3 == n4 {
             let pattern = pattern_of_quad(Family::Xxyy, k4, k3).index();
-            let mut others = (0..self.names.len() as u32).filter(|&x| x != n4 || shared(self, x));
+            let mut others = (0..self.names.len() as u32).filter(|&x| x != n4 || self.is_shared(x));
             settled = settled && others.all(|x| self.has_all(pattern, x, n4, a3.rank, a4.rank));
         }
         self.settled.set(third, fourth, settled, self.len());
@@ -284,11 +288,15 @@ impl InstanceSet {
 
     /// Whether every instance of a pattern with these third and fourth steps is in the set, without making room for them.
     fn has_all(&self, pattern: usize, x: u32, y: u32, r3: u32, r4: u32) -> bool {
-        let sites =
-            |step: &Step| self.groups[group(if step.var == Which::X { x } else { y }, step.kind)].len();
-        let possible: usize = CATALOGUE[pattern].steps[..2].iter().map(sites).product();
+        let steps = &CATALOGUE[pattern].steps[..2];
+        let possible: usize = steps.iter().map(|s| self.sites_of(s, x, y)).product();
         let row = || self.known_row(pattern, x, y, r3, r4);
         possible == 0 || row().is_some_and(|r| self.tables[r.table as usize].count(r.row) == possible)
+    }
+
+    /// How many sites make this step of a pattern on names.
+    fn sites_of(&self, step: &Step, x: u32, y: u32) -> usize {
+        self.groups[group(if step.var == Which::X { x } else { y }, step.kind)].len()
     }
 
     /// The table of a pattern on names, with room for all ranks.
@@ -299,8 +307,7 @@ impl InstanceSet {
         if self.tables[id as usize].fitted != sites {
             let mut ranks = [1; 4];
             for (rank, step) in ranks.iter_mut().zip(CATALOGUE[pattern].steps) {
-                let name = if step.var == Which::X { x } else { y };
-                *rank = self.groups[group(name, step.kind)].len() as u32;
+                *rank = self.sites_of(step, x, y) as u32;
             }
             self.tables[id as usize].fit(ranks);
             self.tables[id as usize].fitted = sites;

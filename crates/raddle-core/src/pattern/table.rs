@@ -1,6 +1,7 @@
 //! The instances of one pattern on given variables, as bits.
 
 use super::catalogue::PatternId;
+use super::set::NONE;
 
 /// A bit for each combination of the ranks of the steps' sites.
 ///
@@ -26,8 +27,6 @@ pub(super) struct Table {
     /// How many sites the set had when it last made room here.
     pub fitted: u32,
 }
-
-const NONE: u32 = u32::MAX;
 
 impl Table {
     pub fn new(pattern: PatternId, names: [u32; 2]) -> Self {

@@ -221,7 +221,8 @@ impl Run {
             *index = self.vars.take();
             let name = set.name(name);
             self.vars[*index].restart(var, name);
-            if self.vars.live()[..*index as usize].iter().any(|v| v.name == name) {
+            let others = &self.vars.live()[..*index as usize];
+            if !set.is_shared(name) && others.iter().any(|v| v.name == name) {
                 set.share(name);
             }
         }

@@ -186,8 +186,7 @@ impl Known {
     }
 
     fn distance(&self, passed: &Passed) -> u32 {
-        let nearest = self.nearest.filter(|_| self.lacking.len() == passed.len());
-        nearest.map_or_else(|| passed.distance(&self.patterns), |(distance, _)| u32::from(distance))
+        self.distance_with(&[], passed)
     }
 
     /// Its distance, and TSF, WOP (as a count) and SVC.
