@@ -176,7 +176,10 @@ impl Workspace {
         command.args(flags.iter().filter(|(on, _)| *on).map(|(_, flag)| flag));
         command.args(["--message-format=json", "--target", TARGET, "--target-dir"]);
         command.arg(self.build_dir());
-        for (setting, value) in profile(&args.opt_level) {
+        // What is inlined needs no hooks for being called, nor for what it keeps on the stack. Hunts do without: their workers
+        // would have to read all debug information of a harness before the first test.
+        let one_piece = ("codegen-units", "1".to_owned());
+        for (setting, value) in profile(&args.opt_level).into_iter().chain([one_piece]) {
             for profile in ["dev", "test"] {
                 command.arg("--config").arg(format!("profile.{profile}.{setting}={value}"));
             }

@@ -103,6 +103,7 @@ pub fn progressed() {
 }
 
 /// The state in which the running thread should wait for a visible read: spinning threads stand aside.
+#[inline(always)]
 pub fn before_read() -> State {
     let f = rt().me();
     if f.spin_count > 0 && f.spin_count >= SPIN_ROUNDS * f.spin.len() as u32 {

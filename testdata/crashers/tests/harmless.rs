@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 use std::thread;
+use std::time::Duration;
 
 #[test]
 #[should_panic(expected = "from the thread")]
@@ -29,7 +30,7 @@ fn a_detached_thread_may_panic_after_the_test_has_ended() {
     let (tx, rx) = channel();
     thread::spawn(move || {
         tx.send(()).unwrap();
-        thread::yield_now();
+        thread::sleep(Duration::from_secs(3600));
         panic!("nobody is left to see this");
     });
     rx.recv().unwrap();

@@ -78,7 +78,8 @@ pub fn confirm(
         ..Run::new(wire::encode(&found.test), strategy, seeded(seed, 0), SEARCH)
     };
     let replies = workers.run(vec![again])?;
-    let again = judge::violations(oracle, workers, &found.test, seed, &replies)?;
+    let again = replies.iter().flat_map(|r| &r.distinct);
+    let again = judge::violations(oracle, workers, &found.test, seed, again)?;
     let Some(same) = again.into_iter().find(|v| self::mark(&v.verdict) == mark) else {
         return Ok(Err(first));
     };

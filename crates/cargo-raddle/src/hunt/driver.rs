@@ -13,7 +13,7 @@ use crate::interrupt;
 use crate::runtime::Runtime;
 use raddle_core::hunt::generate::{self, Generator, PatternCoverage, Plan};
 use raddle_core::hunt::oracle::{Care, Oracle, OracleCost, OracleOptions};
-use raddle_core::hunt::{Executor, ExecutorError, Run, RunReply, wire};
+use raddle_core::hunt::{Execution, Executor, ExecutorError, Run, RunReply, wire};
 use raddle_core::protocol::{Entry, Job};
 use raddle_core::trace::Symbols;
 use raddle_mir::TypeAccesses;
@@ -143,6 +143,7 @@ impl Lab<'_> {
             oracle: self.oracle(subject),
             causes: BTreeMap::new(),
             kept: BTreeSet::new(),
+            repeated: 0,
             next_run: 0,
             told: began,
             progress,
@@ -212,6 +213,8 @@ pub(super) struct Hunt<'a> {
     pub(super) causes: BTreeMap<String, u32>,
     /// Causes of findings.
     pub(super) kept: BTreeSet<String>,
+    /// Violations that were proved and came down to one of those.
+    pub(super) repeated: u32,
     next_run: u64,
     told: Instant,
     progress: &'a dyn Fn(&Progress),
@@ -332,6 +335,8 @@ impl Hunt<'_> {
                 continue;
             }
             let test = wire::encode(&plan.test);
+            // Judging wrong results is dear, because many orders of the calls have to be looked at.
+            let only_failures = self.is_known(&plan.test);
             for (strategy, executions) in &plan.runs {
                 let seed = seeded(self.lab.settings.seed, self.next_run);
                 self.next_run += 1;
@@ -339,6 +344,7 @@ impl Hunt<'_> {
                     stop_at_failure: false,
                     patterns: self.lab.follows(),
                     explain: true,
+                    only_failures,
                     ..Run::new(test.clone(), strategy.as_str(), seed, *executions)
                 });
             }
@@ -367,13 +373,11 @@ impl Hunt<'_> {
     /// Judges what came of a plan.
     fn take(&mut self, plan: &Plan, replies: &[RunReply]) -> Ran<()> {
         let clock = Reading::now(&self.search.totals);
-        let violations = judge::violations(
-            &mut self.oracle,
-            &mut self.search,
-            &plan.test,
-            self.lab.settings.seed,
-            replies,
-        );
+        replies.iter().for_each(|r| self.oracle.cost.explained_by_worker(r));
+        let executions = replies.iter().flat_map(|r| &r.distinct);
+        let new: Vec<&Execution> = executions.filter(|e| self.may_be_new(&plan.test, e)).collect();
+        let (seed, oracle) = (self.lab.settings.seed, &mut self.oracle);
+        let violations = judge::violations(oracle, &mut self.search, &plan.test, seed, new);
         clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.judge);
         let isolated = self.done.isolated;
         for found in executed!(violations) {

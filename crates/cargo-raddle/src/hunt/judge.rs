@@ -7,22 +7,21 @@ use raddle_core::hunt::minimise::Found;
 use raddle_core::hunt::oracle::{Judgement, Oracle};
 use raddle_core::hunt::protocol::ExecutorError;
 use raddle_core::hunt::render::{Style, render};
-use raddle_core::hunt::{CallResult, Executor, Harness, RunReply, Test};
+use raddle_core::hunt::{CallResult, Execution, Executor, Harness, Test};
 use raddle_core::protocol::Failure;
 use raddle_core::strategy::order;
 
 /// The executions of a test that no sequential order of its calls explains. What the program draws is decided by the
 /// worker's seed, whatever the strategy's is.
-pub fn violations(
+pub fn violations<'e>(
     oracle: &mut Oracle,
     exec: &mut dyn Executor,
     test: &Test,
     seed: u64,
-    replies: &[RunReply],
+    executions: impl IntoIterator<Item = &'e Execution>,
 ) -> Result<Vec<Found>, ExecutorError> {
-    replies.iter().for_each(|r| oracle.cost.explained_by_worker(r));
     let mut found = vec![];
-    for execution in replies.iter().flat_map(|r| &r.distinct) {
+    for execution in executions {
         if let Judgement::Wrong(verdict) = oracle.judge(exec, test, seed, execution)? {
             found.push(Found { test: test.clone(), execution: execution.clone(), verdict: *verdict });
         }
@@ -32,7 +31,11 @@ pub fn violations(
 
 /// What tells a finding from others, in one line.
 pub fn cause(harness: &Harness, found: &Found) -> String {
-    let cause = Cause::of(harness, found);
+    in_words(Cause::of(harness, found))
+}
+
+/// A cause in one line.
+pub fn in_words(cause: Cause) -> String {
     let methods: Vec<&str> = cause.methods.iter().map(String::as_str).collect();
     // Where this machine keeps other people's crates has nothing to do with it.
     match cause.at.map(|at| Sources::default().short(&at)) {

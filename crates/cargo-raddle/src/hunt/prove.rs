@@ -11,9 +11,10 @@ use crate::error::Result;
 use crate::interrupt;
 use raddle_core::Kind;
 use raddle_core::hunt::generate::Plan;
-use raddle_core::hunt::minimise::{Found, MinimiseOptions, minimise};
+use raddle_core::hunt::group::Cause;
+use raddle_core::hunt::minimise::{Found, MinimiseOptions, Minimised, minimise};
 use raddle_core::hunt::oracle::Oracle;
-use raddle_core::hunt::{ExecutorError, Test};
+use raddle_core::hunt::{Execution, ExecutorError, Test};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -22,13 +23,16 @@ const ATTEMPTS: u32 = 3;
 /// A test with more calls side by side than this is large: its calls can come in hundreds of orders, and each has to run in a
 /// process of its own before a violation is believed.
 const LARGE: usize = 6;
+/// After so many violations that came down to a finding, wrong results of small tests that make all calls of one are taken for
+/// that finding as well.
+const REPEATED: u32 = 3;
 /// Time for making a large test small before that.
 const SHRINKING: Duration = Duration::from_secs(5);
 
 impl Hunt<'_> {
     /// Confirms, minimises and keeps a violation, unless its cause is known.
     pub(super) fn prove(&mut self, plan: &Plan, found: Found) -> Ran<()> {
-        if self.contains_finding(&found) {
+        if found.verdict.kind == Kind::NonLinearizable && self.is_known(&found.test) {
             return Ok(Ok(()));
         }
         let cause = judge::cause(&self.subject.harness, &found);
@@ -59,6 +63,8 @@ impl Hunt<'_> {
                 // Many tests show one bug; the minimal one says which.
                 if self.kept.insert(smaller.clone()) {
                     self.keep(confirmed)?;
+                } else {
+                    self.repeated += 1;
                 }
                 self.causes.insert(smaller, ATTEMPTS);
             }
@@ -76,16 +82,31 @@ impl Hunt<'_> {
         Ok(Ok(()))
     }
 
-    /// Whether a large test makes all calls of a finding: what goes wrong there says nothing new.
-    fn contains_finding(&self, found: &Found) -> bool {
-        let kind = found.verdict.kind;
-        if kind != Kind::NonLinearizable || !is_large(&found.test) {
+    /// Whether wrong results of a test would say nothing new: it makes all calls of a finding, and is large, or is like others
+    /// that came down to what was known.
+    pub(super) fn is_known(&self, test: &Test) -> bool {
+        if !is_large(test) && self.repeated < REPEATED {
             return false;
         }
         let calls = |test: &Test| test.suffixes.iter().flatten().map(|s| s.thunk).collect::<BTreeSet<_>>();
-        let here = calls(&found.test);
-        let within = |f: &Kept| f.failure.kind == kind && calls(&f.test).is_subset(&here);
+        let here = calls(test);
+        let within = |f: &Kept| f.failure.kind == Kind::NonLinearizable && calls(&f.test).is_subset(&here);
         self.done.findings.iter().any(|(f, _)| within(f))
+    }
+
+    /// Whether an execution could be wrong in a way that is not known. To find out whether it is wrong at all takes many
+    /// sequential orders of its calls.
+    pub(super) fn may_be_new(&self, test: &Test, execution: &Execution) -> bool {
+        if execution.explained || execution.failure.is_some() {
+            return true;
+        }
+        let harness = &self.subject.harness;
+        let mut panics = execution.calls.iter().filter_map(|c| Cause::of_panic(harness, test, c)).peekable();
+        if panics.peek().is_none() {
+            return !self.is_known(test);
+        }
+        let dealt_with = |cause| self.causes.get(&judge::in_words(cause)).is_some_and(|n| *n >= ATTEMPTS);
+        !panics.all(dealt_with)
     }
 
     /// A violation did not repeat where nothing had run before: the program keeps something from test to test, in a
@@ -105,7 +126,7 @@ impl Hunt<'_> {
         found: Found,
     ) -> std::result::Result<std::result::Result<Confirmed, Refuted>, ExecutorError> {
         let settings = self.lab.settings;
-        let found = if is_large(&found.test) { self.shrunk(found)? } else { found };
+        let (found, small) = if is_large(&found.test) { self.shrunk(found)? } else { (found, false) };
         let strategy = plan.runs.first().map_or(settings.strategy.as_str(), |(s, _)| s.as_str());
         // The sequential orders are run anew as well: a set of them that is not complete makes anything a violation.
         let mut anew = self.lab.last_word(self.subject);
@@ -115,7 +136,11 @@ impl Hunt<'_> {
             Ok(confirmed) => confirmed,
             Err(instead) => return Ok(Err(instead)),
         };
-        let Some(small) = self.minimised(first.found.clone(), confirm::PATIENCE)? else {
+        if small {
+            return Ok(Ok(first));
+        }
+        let Some(Minimised { found: small, .. }) = self.minimised(first.found.clone(), confirm::PATIENCE)?
+        else {
             // Not small, but true.
             return Ok(Ok(first));
         };
@@ -135,20 +160,22 @@ impl Hunt<'_> {
         &mut self,
         found: Found,
         patience: Duration,
-    ) -> std::result::Result<Option<Found>, ExecutorError> {
+    ) -> std::result::Result<Option<Minimised>, ExecutorError> {
         let options = MinimiseOptions { seed: self.lab.settings.seed, ..MinimiseOptions::default() };
         self.proof.set_deadline(Some(Instant::now() + patience));
         match minimise(&mut self.proof, &mut self.oracle, &self.subject.harness, found, &options) {
-            Ok(minimised) => Ok(Some(minimised.found)),
+            Ok(minimised) => Ok(Some(minimised)),
             Err(ExecutorError::Over) if !interrupt::interrupted() => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// A violation of a large test in a small one, before anything about it is proved.
-    fn shrunk(&mut self, found: Found) -> std::result::Result<Found, ExecutorError> {
+    /// A violation of a large test in a smaller one, before anything about it is proved, and whether that is as small as it
+    /// gets.
+    fn shrunk(&mut self, found: Found) -> std::result::Result<(Found, bool), ExecutorError> {
         self.proof.renew();
-        Ok(self.minimised(found.clone(), SHRINKING)?.unwrap_or(found))
+        let shrunk = self.minimised(found.clone(), SHRINKING)?;
+        Ok(shrunk.map_or((found, false), |m| (m.found, m.finished)))
     }
 
     fn keep(&mut self, confirmed: Confirmed) -> Result<()> {

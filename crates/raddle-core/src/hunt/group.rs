@@ -7,6 +7,8 @@
 use super::harness::Harness;
 use super::minimise::Found;
 use super::oracle::thunk_of;
+use super::protocol::{CallRecord, CallResult};
+use super::test::Test;
 use crate::outcome::Kind;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +43,14 @@ impl Cause {
         }
         Cause { kind: verdict.kind, at: verdict.at.clone(), methods }
     }
+
+    /// The cause that a finding would have if what this call of a test did is wrong, and it panicked.
+    pub fn of_panic(harness: &Harness, test: &Test, call: &CallRecord) -> Option<Self> {
+        let CallResult::Panic { at, .. } = &call.result else { return None };
+        let thunk = thunk_of(test, call.thread, call.step);
+        let methods = thunk.map(|t| harness.thunk(t).name.clone()).into_iter().collect();
+        Some(Cause { kind: Kind::Panic, at: Some(at.clone()), methods })
+    }
 }
 
 /// Findings by cause, each group in the order in which they were found; the groups in the order of their first.
@@ -59,7 +69,7 @@ mod tests {
     use super::*;
     use crate::hunt::oracle::{CallRef, Explanation, Verdict};
     use crate::hunt::testing::objects;
-    use crate::hunt::{Execution, Step, Test};
+    use crate::hunt::{Execution, Step};
 
     #[test]
     fn panics_are_grouped_by_place_and_method_and_wrong_results_by_methods() {
@@ -90,5 +100,27 @@ mod tests {
         let groups = group(&ty.harness, &all);
         assert_eq!(groups.iter().map(|(_, m)| m.len()).collect::<Vec<_>>(), [2, 2, 1, 1]);
         assert_eq!(groups[0].0.kind, Kind::Panic);
+    }
+
+    #[test]
+    fn the_cause_of_a_panic_can_be_told_before_it_is_judged() {
+        let ty = objects::checks();
+        let calls = ["List::first", "List::clear"];
+        let suffixes = calls.iter().map(|c| vec![Step::new(ty.id(c), vec![])]).collect();
+        let test = Test { suffixes, ..Test::default() };
+        let call = |thread, result| CallRecord { thread, step: 0, start: 0, end: Some(1), result };
+        let panic = CallResult::Panic { at: "a.rs:1:1".to_owned(), message: String::new() };
+        let cause = Cause::of_panic(&ty.harness, &test, &call(1, panic)).unwrap();
+        let verdict = Verdict {
+            kind: Kind::Panic,
+            summary: String::new(),
+            at: Some("a.rs:1:1".to_owned()),
+            culprits: vec![CallRef { thread: 1, step: 0 }],
+            beside: vec![CallRef { thread: 2, step: 0 }],
+            explanation: Explanation::default(),
+        };
+        let found = Found { test: test.clone(), execution: Execution::default(), verdict };
+        assert_eq!(cause, Cause::of(&ty.harness, &found));
+        assert_eq!(Cause::of_panic(&ty.harness, &test, &call(2, CallResult::Opaque)), None);
     }
 }

@@ -96,7 +96,11 @@ impl Minimiser<'_> {
         let Some(test) = test.filter(|_| self.may_go_on()) else { return Ok(false) };
         self.attempts += 1;
         for (strategy, executions) in &self.options.runs {
-            let run = Run::new(wire::encode(&test), strategy, self.options.seed, *executions);
+            // Most executions are right, and the worker can tell that by itself.
+            let run = Run {
+                explain: true,
+                ..Run::new(wire::encode(&test), strategy, self.options.seed, *executions)
+            };
             if let Some(found) = self.run(&test, run)? {
                 self.best = found;
                 return Ok(true);

@@ -87,6 +87,9 @@ pub struct Run {
     /// send executions for which there is one.
     #[serde(default)]
     pub explain: bool,
+    /// Do not look at what calls returned: send only executions that failed or in which a call panicked.
+    #[serde(default)]
+    pub only_failures: bool,
     /// If not 0: only see whether so many calls return, and send the execution only if they do not. No other
     /// access than those of synchronisation is looked at.
     #[serde(default)]
@@ -247,6 +250,7 @@ impl Run {
             traces: false,
             patterns: false,
             explain: false,
+            only_failures: false,
             expects: 0,
         }
     }
@@ -256,5 +260,10 @@ impl Execution {
     /// How the runtime says it failed.
     pub fn failed(&self) -> Option<Kind> {
         self.failure.as_ref().map(|f| f.kind)
+    }
+
+    /// Whether it came to its end and no call panicked: then only what calls returned, or left behind, can be wrong.
+    pub fn is_quiet(&self) -> bool {
+        self.failure.is_none() && !self.calls.iter().any(|c| matches!(c.result, CallResult::Panic { .. }))
     }
 }

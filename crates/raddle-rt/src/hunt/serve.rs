@@ -237,6 +237,9 @@ fn conclude(store: &mut Store, hunt: &mut Hunt, outcome: Outcome, left_bytes: u6
         reply.clean = true;
         return;
     }
+    if run.only_failures && failure.is_none() && hunt.record.calls.returned().is_some() {
+        return;
+    }
     let how = failure.as_ref().map_or(String::new(), |f| format!("{} {}", f.kind.as_str(), f.message));
     let key = hunt.record.key(&how);
     if hunt.seen.contains(key) {

@@ -84,8 +84,16 @@ pub fn enter_from_host() {
 pub fn step(event: Event, state: State) {
     let r = rt();
     r.visible += !matches!(event.op, Op::Join(_)) as u64;
-    if calm() && goes_on(r, &event, &state) {
-        return;
+    // Nothing here takes a reference to the event or the state: they go straight to where they stay.
+    if calm() {
+        let can = match state {
+            State::Ready => !matches!(event.op, Op::Enter(_) | Op::Yield | Op::Sleep | Op::Wait { .. }),
+            State::Lock(gate) => r.open(gate),
+            _ => false,
+        };
+        if can && goes_on(r) {
+            return;
+        }
     }
     let f = me();
     f.pending = event;
@@ -97,15 +105,10 @@ pub fn step(event: Event, state: State) {
     }
 }
 
-/// Whether a thread in a calm execution need not ask; if so, its step is counted.
-fn goes_on(r: &mut Runtime, event: &Event, state: &State) -> bool {
-    let can = match state {
-        State::Ready => !matches!(event.op, Op::Enter(_) | Op::Yield | Op::Sleep | Op::Wait { .. }),
-        State::Lock(gate) => r.open(*gate),
-        _ => false,
-    };
+/// Whether a thread in a calm execution that can take its step need not ask; if so, the step is counted.
+fn goes_on(r: &mut Runtime) -> bool {
     let f = me();
-    if !can || !f.calling {
+    if !f.calling {
         return false;
     }
     r.steps += 1;

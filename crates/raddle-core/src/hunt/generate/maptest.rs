@@ -12,7 +12,7 @@ use super::{Generator, Options, Plan};
 use crate::coverage::method_pairs::{MethodPair, score};
 use crate::event::MethodId;
 use crate::hunt::harness::{Harness, ThunkId};
-use crate::hunt::protocol::{CallResult, Executor, ExecutorError, RunReply};
+use crate::hunt::protocol::{Executor, ExecutorError, RunReply};
 use crate::pattern::{CATALOGUE, Instance, PATTERNS, Pattern, PatternId, Which, Who};
 use crate::{NameId, SiteId};
 use rand::RngExt;
@@ -36,6 +36,8 @@ const PAIRS_LATER: f64 = 0.3;
 /// The first tests are small, since those are judged and understood more easily; from then on a test can be for several open
 /// instances at once.
 const FIRST: u64 = 40;
+/// After so many tests they can be for twice as many.
+const LARGER: u64 = 400;
 /// How many open instances a test is for, at most.
 const AT_ONCE: usize = 4;
 /// Calls that a suffix has for them, about: the orders in which calls can come have to be looked at when a test is judged.
@@ -197,9 +199,11 @@ impl MapTest {
             let which = self.builder.rng.random_range(0..self.kept.len());
             return Ok(Some(self.kept[which].clone()));
         }
-        // What feeds the methods gives them something to work on; otherwise half of the tests do without.
+        // What feeds the methods gives them something to work on; otherwise half of the tests do without. So does the first one of
+        // all: what is made on first use can only go wrong then.
         let none = if self.builder.favoured.is_empty() { 0.5 } else { 0.25 };
-        let calls = if self.builder.rng.random_bool(none) { 0 } else { self.options.prefix };
+        let bare = self.made == 1 || self.builder.rng.random_bool(none);
+        let calls = if bare { 0 } else { self.options.prefix };
         self.builder.prefix(exec, calls)
     }
 
@@ -232,7 +236,8 @@ impl MapTest {
     /// that the instances of a test grow with the square of its calls and more.
     fn plan(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError> {
         let everything = sites(self.patterns.all_points());
-        let most = if self.made <= FIRST { 1 } else { self.builder.rng.random_range(1..=AT_ONCE) };
+        let (at_once, enough) = if self.made <= LARGER { (AT_ONCE, CALLS) } else { (2 * AT_ONCE, 2 * CALLS) };
+        let most = if self.made <= FIRST { 1 } else { self.builder.rng.random_range(1..=at_once) };
         let (mut targets, mut calls) = (vec![], [vec![], vec![]]);
         for _ in 0..most {
             let Some(target) = self.draw([&everything, &everything]) else { break };
@@ -241,7 +246,7 @@ impl MapTest {
             calls[0].extend(a);
             calls[1].extend(b);
             targets.push(target);
-            if calls.iter().any(|c| c.len() >= CALLS) {
+            if calls.iter().any(|c| c.len() >= enough) {
                 break;
             }
         }
@@ -315,9 +320,7 @@ impl MapTest {
 
     /// Whether something went wrong in an execution, at first sight.
     fn looks_broken(reply: &RunReply) -> bool {
-        reply.distinct.iter().any(|e| {
-            e.failure.is_some() || e.calls.iter().any(|c| matches!(c.result, CallResult::Panic { .. }))
-        })
+        reply.distinct.iter().any(|e| !e.is_quiet())
     }
 }
 
