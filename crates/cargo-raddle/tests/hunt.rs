@@ -132,6 +132,16 @@ fn a_deadlock_and_the_end_of_the_process_are_findings_and_the_hunt_goes_on() {
 }
 
 #[test]
+fn a_bug_that_is_known_is_not_told_again_and_hides_no_deadlock() {
+    let hunt = Hunt::new(&["add", "get", "idle", "left_right", "right_left"]);
+    let ran = hunt.json(&["--schedules", "6000", "--max-findings", "99"]);
+    let told = |kind: &str| ran.named("finding").iter().filter(|f| f["kind"] == kind).count();
+    assert_eq!(told("deadlock"), 1, "{}{}", ran.stdout, ran.stderr);
+    // Two calls of `add`, or one and one of `get`.
+    assert!((1..=2).contains(&told("non-linearizable")), "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
 fn no_call_of_a_sequential_order_is_interrupted_where_it_could_wait_or_because_it_is_long() {
     // Either would be explained by an order in which another call comes in between.
     let hunt = Hunt::new(&["first_second", "second_first"]);

@@ -210,6 +210,19 @@ fn what_an_execution_leaves_allocated_is_told() {
 }
 
 #[test]
+fn what_calls_returned_is_kept_quiet_about_if_only_failures_are_asked_for() {
+    let mut worker = Worker::start();
+    let only_failures = |run: Run| Run { only_failures: true, ..run };
+    assert!(!worker.one(with_add(ADD)).distinct.is_empty());
+    let adds = worker.one(only_failures(with_add(ADD)));
+    assert_eq!((adds.executions, adds.distinct.len()), (40, 0));
+    for thunk in [PANIC, EXIT] {
+        let reply = worker.one(only_failures(with_add(thunk)));
+        assert!(!reply.distinct.is_empty() && !reply.distinct.iter().any(Execution::is_quiet));
+    }
+}
+
+#[test]
 fn beginnings_of_calls_are_no_scheduling_points_of_the_code_under_test() {
     let mut worker = Worker::start();
     let reply = worker.one(run(&[&[IDLE, IDLE], &[IDLE]], "random", 30));

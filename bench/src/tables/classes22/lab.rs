@@ -61,6 +61,13 @@ impl Raw {
         self.number("tests")
     }
 
+    /// Instances of patterns that the MIR of the class allows: those covered, and all.
+    pub fn of_mir(&self) -> (f64, f64) {
+        let all = self.stats.as_ref().map(|s| &s["patterns"]["static"]["all"]);
+        let number = |field: &str| all.and_then(|a| a[field].as_f64()).unwrap_or(0.0);
+        (number("covered"), number("total"))
+    }
+
     /// Points of the curve: tests, milliseconds, pairs, patterns, bugs, executions, pairs of places.
     pub fn curve(&self) -> Vec<[f64; 7]> {
         let curve = self.stats.as_ref().and_then(|s| s["curve"].as_array()).cloned().unwrap_or_default();
@@ -249,7 +256,8 @@ impl Lab {
         ensure!(!raw.status.is_empty(), "{} was not hunted", hunt.class);
         let path = self.dir.join(self.file);
         let mut file = std::fs::File::options().create(true).append(true).open(path)?;
-        writeln!(file, "{}", serde_json::to_string(&raw)?)?;
+        // In one piece: other calls may be writing to it.
+        file.write_all((serde_json::to_string(&raw)? + "\n").as_bytes())?;
         self.known.push(raw);
         Ok(())
     }

@@ -213,7 +213,7 @@ pub(super) struct Hunt<'a> {
     pub(super) causes: BTreeMap<String, u32>,
     /// Causes of findings.
     pub(super) kept: BTreeSet<String>,
-    /// Violations that were proved and came down to one of those.
+    /// Cases of wrong results that were proved and came down to one of those.
     pub(super) repeated: u32,
     next_run: u64,
     told: Instant,

@@ -23,7 +23,7 @@ const ATTEMPTS: u32 = 3;
 /// A test with more calls side by side than this is large: its calls can come in hundreds of orders, and each has to run in a
 /// process of its own before a violation is believed.
 const LARGE: usize = 6;
-/// After so many violations that came down to a finding, wrong results of small tests that make all calls of one are taken for
+/// After so many cases of wrong results that came down to a finding, those of small tests that make all calls of one are taken for
 /// that finding as well.
 const REPEATED: u32 = 3;
 /// Time for making a large test small before that.
@@ -64,7 +64,7 @@ impl Hunt<'_> {
                 if self.kept.insert(smaller.clone()) {
                     self.keep(confirmed)?;
                 } else {
-                    self.repeated += 1;
+                    self.repeated += u32::from(kind == Kind::NonLinearizable);
                 }
                 self.causes.insert(smaller, ATTEMPTS);
             }
