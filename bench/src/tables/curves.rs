@@ -47,16 +47,16 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         lab.known(&hunt).cloned().context("a hunt has no result")
     };
     let short = |class: &str| class.rsplit_once("::").map_or(class, |(m, _)| m).to_owned();
-    if !args.only.is_empty() {
-        for (class, ..) in CLASSES.iter().filter(|(c, ..)| args.only.contains(&short(c))) {
-            hunt(class, "maptest")?;
-            hunt(class, "random")?;
-        }
-        return Ok(());
+    if let Some(other) = args.only.iter().find(|m| !CLASSES.iter().any(|(c, ..)| short(c) == **m)) {
+        anyhow::bail!("no class is in a module `{other}`");
     }
+    let chosen = |class: &str| args.only.is_empty() || args.only.contains(&short(class));
     let mut coverage = Vec::new();
-    for (class, ..) in CLASSES {
+    for (class, ..) in CLASSES.iter().filter(|(c, ..)| chosen(c)) {
         coverage.push((*class, hunt(class, "maptest")?, hunt(class, "random")?));
+    }
+    if !args.only.is_empty() {
+        return Ok(());
     }
     let mut pairs = Vec::new();
     for class in PAIRS {

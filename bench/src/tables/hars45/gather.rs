@@ -6,7 +6,6 @@ use anyhow::Context;
 use serde_json::json;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
-
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;

@@ -264,6 +264,11 @@ impl Execution {
 
     /// Whether it came to its end and no call panicked: then only what calls returned, or left behind, can be wrong.
     pub fn is_quiet(&self) -> bool {
-        self.failure.is_none() && !self.calls.iter().any(|c| matches!(c.result, CallResult::Panic { .. }))
+        self.failure.is_none() && !self.panicked()
+    }
+
+    /// Whether a call panicked.
+    pub fn panicked(&self) -> bool {
+        self.calls.iter().any(|c| matches!(c.result, CallResult::Panic { .. }))
     }
 }

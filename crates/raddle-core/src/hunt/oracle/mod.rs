@@ -307,7 +307,7 @@ impl Oracle {
         let few = orders <= self.options.few_orders;
         let compares =
             self.options.results && !promises::is_diffuse(&self.harness, test, &Calls::new(execution));
-        let panics = panicked(execution);
+        let panics = execution.panicked();
         if !compares && execution.failure.is_none() && !panics {
             return Ok(Judgement::Right);
         }
@@ -423,7 +423,7 @@ impl Oracle {
             return Some(self.panicked(test, &calls, key, at, message, &serials.all));
         }
         // After a panic that sequential orders show too, calls are missing, and the rest says little.
-        if !compares || self::panicked(execution) {
+        if !compares || execution.panicked() {
             return None;
         }
         if let Some(verdict) = invariants::len_disagrees(&self.harness, test, &calls, &serials.all) {
@@ -596,10 +596,6 @@ fn room(orders: u64) -> u64 {
 fn is_sequential(execution: &Execution) -> bool {
     let calls = execution.calls.iter().map(|c| (c.thread, c.start, c.end));
     execution.failure.is_none() && !Intervals::new(calls).overlap()
-}
-
-fn panicked(execution: &Execution) -> bool {
-    execution.calls.iter().any(|c| matches!(c.result, CallResult::Panic { .. }))
 }
 
 fn reference(key: &Key) -> CallRef {
