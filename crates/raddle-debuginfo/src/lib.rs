@@ -79,6 +79,15 @@ pub struct DebugInfo<'data> {
     unwinding: Unwinding<'data>,
     /// By return address.
     locals: RefCell<BTreeMap<u64, Arc<Locals>>>,
+    /// By allocating stack and size.
+    blocks: RefCell<BTreeMap<Vec<u64>, BTreeMap<u64, Block>>>,
+}
+
+/// What is known about heap blocks of one size that one stack allocated.
+struct Block {
+    ty: Option<TypeRef>,
+    /// By the first offset that has it.
+    names: BTreeMap<u64, Option<Name>>,
 }
 
 impl<'data> DebugInfo<'data> {
@@ -99,6 +108,7 @@ impl<'data> DebugInfo<'data> {
             statics: OnceCell::new(),
             unwinding: image::unwinding(executable)?,
             locals: RefCell::default(),
+            blocks: RefCell::default(),
         })
     }
 
@@ -154,7 +164,20 @@ impl<'data> DebugInfo<'data> {
     /// starts at a type of the user, otherwise the line of a crate under test that allocated it, followed by
     /// the path or the offset.
     pub fn heap_name(&self, stack: &[u64], size: u64, offset: u64) -> Option<Name> {
-        let name = self.allocation_type(stack, size).and_then(|block| self.field_path(block, offset));
+        let mut blocks = self.blocks.borrow_mut();
+        if !blocks.contains_key(stack) {
+            blocks.insert(stack.to_vec(), BTreeMap::new());
+        }
+        let block = blocks
+            .get_mut(stack)?
+            .entry(size)
+            .or_insert_with(|| Block { ty: self.allocation_type(stack, size), names: BTreeMap::new() });
+        let at = block.ty.map_or(offset, |ty| ty.first_alike(offset));
+        block.names.entry(at).or_insert_with(|| self.name_in_block(stack, block.ty, offset)).clone()
+    }
+
+    fn name_in_block(&self, stack: &[u64], block: Option<TypeRef>, offset: u64) -> Option<Name> {
+        let name = block.and_then(|block| self.field_path(block, offset));
         if name.as_ref().is_some_and(|name| name.specific) {
             return name;
         }

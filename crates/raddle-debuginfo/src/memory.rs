@@ -22,7 +22,10 @@ enum Shape {
     /// One value.
     One,
     /// Values one after the other.
-    Sequence,
+    Sequence {
+        /// Their size.
+        each: u64,
+    },
     /// Two reference counts, then one value.
     Counted {
         /// Where the value starts.
@@ -34,6 +37,8 @@ enum Shape {
     HashTable {
         /// Where the control bytes start.
         control: u64,
+        /// The size of a bucket.
+        each: u64,
     },
 }
 
@@ -77,25 +82,34 @@ impl TypeRef {
         Some(TypeRef { offset: dies.section_offset(ty), shape })
     }
 
+    /// An offset where the block has a word of the same name: where the first of its values has it.
+    pub(crate) fn first_alike(self, offset: u64) -> u64 {
+        match self.shape {
+            Shape::One | Shape::Counted { .. } => offset,
+            Shape::Sequence { each } => offset % each,
+            // Bucket i ends at control - i * each.
+            Shape::HashTable { control, each } if offset < control => {
+                offset.saturating_sub(control % each.max(1)) % each.max(1)
+            }
+            Shape::HashTable { control, .. } => control,
+        }
+    }
+
     /// The name of the word at `offset` of the block.
-    pub(crate) fn name(&self, dies: &Dies<'_>, offset: u64) -> Option<Name> {
+    pub(crate) fn name(self, dies: &Dies<'_>, offset: u64) -> Option<Name> {
         let ty = dies.in_section(self.offset)?;
-        let size = types::size_of(dies, ty)?;
         Some(match self.shape {
             Shape::One => types::name_in_type(dies, ty, offset),
-            Shape::Sequence => types::name_in_sequence(dies, ty, offset % size.max(1)),
             Shape::Counted { value, .. } if offset >= value => types::name_in_type(dies, ty, offset - value),
             Shape::Counted { local, .. } => {
                 types::name_of_count(dies, if local { "Rc" } else { "Arc" }, ty, offset)
             }
-            Shape::HashTable { control } if offset < control => {
-                // Bucket i ends at control - i * size.
-                let padding = control % size.max(1);
-                types::name_in_sequence(dies, ty, offset.saturating_sub(padding) % size.max(1))
-            }
-            Shape::HashTable { .. } => {
+            Shape::HashTable { control, .. } if offset >= control => {
                 let Name { path, specific, .. } = types::name_in_sequence(dies, ty, u64::MAX);
                 Name { path: format!("{path}.control"), word: Word::Data, specific }
+            }
+            Shape::Sequence { .. } | Shape::HashTable { .. } => {
+                types::name_in_sequence(dies, ty, self.first_alike(offset))
             }
         })
     }
@@ -105,7 +119,7 @@ impl TypeRef {
 fn shape(usage: Use, block: u64, each: u64, align: u64) -> Option<Shape> {
     match usage {
         Use::One => (each == block).then_some(Shape::One),
-        Use::Sequence => (each > 0 && block.is_multiple_of(each)).then_some(Shape::Sequence),
+        Use::Sequence => (each > 0 && block.is_multiple_of(each)).then_some(Shape::Sequence { each }),
         Use::Counted { local } => {
             let value = 16_u64.next_multiple_of(align);
             let whole = value.checked_add(each)?.next_multiple_of(align.max(8));
@@ -114,7 +128,7 @@ fn shape(usage: Use, block: u64, each: u64, align: u64) -> Option<Shape> {
         Use::HashTable => (0..48).map(|power| 1_u64 << power).find_map(|buckets| {
             let control = each.checked_mul(buckets)?.checked_next_multiple_of(GROUP.max(align))?;
             (control.checked_add(buckets)?.checked_add(GROUP)? == block)
-                .then_some(Shape::HashTable { control })
+                .then_some(Shape::HashTable { control, each })
         }),
     }
 }
@@ -171,13 +185,27 @@ mod tests {
 
     #[test]
     fn a_hash_table_has_as_many_control_bytes_as_buckets_and_a_group() {
-        assert_eq!(shape(Use::HashTable, 4 * 24 + 4 + 16, 24, 8), Some(Shape::HashTable { control: 96 }));
+        let table = Some(Shape::HashTable { control: 96, each: 24 });
+        assert_eq!(shape(Use::HashTable, 4 * 24 + 4 + 16, 24, 8), table);
         assert_eq!(shape(Use::HashTable, 100, 24, 8), None);
     }
 
     #[test]
+    fn values_in_a_row_have_names_in_common() {
+        let alike = |shape, offsets: [u64; 4]| {
+            let ty = TypeRef { offset: 0, shape };
+            offsets.map(|offset| ty.first_alike(offset))
+        };
+        assert_eq!(alike(Shape::One, [0, 8, 16, 24]), [0, 8, 16, 24]);
+        assert_eq!(alike(Shape::Sequence { each: 16 }, [0, 8, 16, 24]), [0, 8, 0, 8]);
+        // The buckets end where the control bytes begin, here after 8 bytes of padding and 40 of buckets.
+        let table = Shape::HashTable { control: 48, each: 20 };
+        assert_eq!(alike(table, [8, 28, 48, 50]), [0, 0, 48, 48]);
+    }
+
+    #[test]
     fn a_sequence_needs_a_whole_number_of_values() {
-        assert_eq!(shape(Use::Sequence, 96, 24, 8), Some(Shape::Sequence));
+        assert_eq!(shape(Use::Sequence, 96, 24, 8), Some(Shape::Sequence { each: 24 }));
         assert_eq!(shape(Use::Sequence, 100, 24, 8), None);
         assert_eq!(shape(Use::Sequence, 0, 0, 1), None);
     }

@@ -67,9 +67,17 @@ pub struct Clash {
 const EMPTY: Cell = Cell { thread: 0, clock: 0, site: SiteId(0), locks: 0, bytes: 0, write: false };
 const BLANK: Granule = Granule { key: 0, epoch: 0, used: 0, cells: [EMPTY; CELLS] };
 
-/// Neighbours stay neighbours, so that a forked child copies few pages of the table.
+const MIX: usize = 0x9E37_79B9_7F4A_7C15;
+
+/// Where the granule is looked for first. Neighbours stay neighbours, so that a forked child copies few pages of the table.
 fn spread(key: usize) -> usize {
-    key ^ (key >> 9).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32
+    key ^ (key >> 9).wrapping_mul(MIX) >> 32
+}
+
+/// How far from there it is looked for next, and so on: odd, so that it comes to every place. Not beside it, because there are
+/// the neighbours of what is in its place.
+fn stride(key: usize) -> usize {
+    key.wrapping_mul(MIX) >> 40 | 1
 }
 
 impl Shadow {
@@ -101,7 +109,7 @@ impl Shadow {
             if g.key == key {
                 break;
             }
-            i = (i + 1) & mask;
+            i = (i + stride(key)) & mask;
         }
         &mut self.table[i]
     }
@@ -183,7 +191,7 @@ impl Shadow {
                     self.table[i].used = 0;
                     break;
                 }
-                i = (i + 1) & mask;
+                i = (i + stride(key)) & mask;
             }
         }
     }
