@@ -45,8 +45,15 @@ pub fn mark(verdict: &Verdict) -> Mark {
 pub struct Refuted {
     /// What came instead.
     pub instead: String,
-    /// The same calls returned the same, and a sequential order explains it after all.
-    pub explained: bool,
+    /// The execution that came instead, if a sequential order explains what its calls did; of a violation that was confirmed
+    /// in vain, only if the same calls returned the same as before.
+    pub explained: Option<Execution>,
+}
+
+impl Refuted {
+    fn by(instead: &str) -> Self {
+        Refuted { instead: instead.to_owned(), explained: None }
+    }
 }
 
 /// Repeats a violation.
@@ -61,15 +68,13 @@ pub fn confirm(
     workers.renew();
     let mark = mark(&found.verdict);
     let known = oracle.knowledge();
-    let first = match replay(workers, oracle, &found.test, seed, &found.execution.schedule, &mark)? {
+    let mut first = match replay(workers, oracle, &found.test, seed, &found.execution.schedule, &mark)? {
         Ok(confirmed) => return Ok(Ok(confirmed)),
-        Err((instead, repeated)) => {
-            let same = |e: &Execution| oracle.same_results(&found.test, e, &found.execution);
-            Refuted { instead, explained: repeated.is_some_and(|e| same(&e)) }
-        }
+        Err(refuted) => refuted,
     };
+    first.explained = first.explained.filter(|e| oracle.same_results(&found.test, e, &found.execution));
     // What varies, or depends on who calls, will do so the next time as well.
-    if first.explained || oracle.knowledge() > known {
+    if first.explained.is_some() || oracle.knowledge() > known {
         return Ok(Err(first));
     }
     let again = Run {
@@ -85,11 +90,8 @@ pub fn confirm(
     };
     workers.renew();
     let confirmed = replay(workers, oracle, &same.test, seed, &same.execution.schedule, &mark)?;
-    Ok(confirmed.map_err(|(instead, _)| Refuted { instead, explained: false }))
+    Ok(confirmed.map_err(|refuted| Refuted { explained: None, ..refuted }))
 }
-
-/// What came instead of a violation, and the execution if a sequential order explains it.
-pub type Instead = (String, Option<Execution>);
 
 /// Repeats a schedule in a process in which nothing has run.
 pub fn replay(
@@ -99,7 +101,7 @@ pub fn replay(
     seed: u64,
     schedule: &Schedule,
     mark: &Mark,
-) -> Result<Result<Confirmed, Instead>, ExecutorError> {
+) -> Result<Result<Confirmed, Refuted>, ExecutorError> {
     let run = Run {
         fresh: Fresh::Once,
         replay: Some(schedule.clone()),
@@ -107,7 +109,7 @@ pub fn replay(
         ..Run::new(wire::encode(test), "random", 0, 1)
     };
     let mut replies = workers.run(vec![run])?;
-    let instead = |what: &str| Ok(Err((what.to_owned(), None)));
+    let instead = |what: &str| Ok(Err(Refuted::by(what)));
     let Some(mut reply) = replies.pop() else { return instead("there was no answer") };
     if let Some(why) = reply.diverged {
         return instead(&why);
@@ -117,7 +119,8 @@ pub fn replay(
         Judgement::Wrong(verdict) if self::mark(&verdict) == *mark => *verdict,
         Judgement::Wrong(other) => return instead(&other.summary),
         Judgement::Right => {
-            return Ok(Err(("what its calls did has a sequential explanation".into(), Some(execution))));
+            let refuted = Refuted::by("what its calls did has a sequential explanation");
+            return Ok(Err(Refuted { explained: Some(execution), ..refuted }));
         }
         Judgement::Undecided => return instead("it could not be decided"),
     };

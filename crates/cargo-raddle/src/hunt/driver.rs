@@ -144,6 +144,7 @@ impl Lab<'_> {
             causes: BTreeMap::new(),
             kept: BTreeSet::new(),
             repeated: 0,
+            explained: 0,
             next_run: 0,
             told: began,
             progress,
@@ -215,6 +216,8 @@ pub(super) struct Hunt<'a> {
     pub(super) kept: BTreeSet<String>,
     /// Cases of wrong results that were proved and came down to one of those.
     pub(super) repeated: u32,
+    /// Violations that a sequential order explained after all.
+    pub(super) explained: u32,
     next_run: u64,
     told: Instant,
     progress: &'a dyn Fn(&Progress),

@@ -8,7 +8,6 @@ use super::hunted::Unconfirmed;
 use super::judge;
 use super::store::{Kept, Saved};
 use crate::error::Result;
-use crate::interrupt;
 use raddle_core::Kind;
 use raddle_core::hunt::generate::Plan;
 use raddle_core::hunt::group::Cause;
@@ -26,6 +25,10 @@ const LARGE: usize = 6;
 /// After so many cases of wrong results that came down to a finding, those of small tests that make all calls of one are taken for
 /// that finding as well.
 const REPEATED: u32 = 3;
+/// So many violations that a sequential order explains after all say nothing about the program.
+const BY_CHANCE: u32 = 2;
+/// Time for making a confirmed test small.
+const MINIMISING: Duration = Duration::from_secs(15);
 /// Time for making a large test small before that.
 const SHRINKING: Duration = Duration::from_secs(5);
 
@@ -70,11 +73,14 @@ impl Hunt<'_> {
             }
             // It is known now what must not be compared.
             Err(_) if learned => {}
+            // The search had not run all sequential orders, or others. That may be chance; where something is kept from test to
+            // test it happens again.
+            Err(Refuted { explained: Some(_), .. }) if self.done.isolated || self.explained < BY_CHANCE => {
+                self.explained += 1;
+            }
             Err(Refuted { instead, .. }) if !self.done.isolated => {
                 self.isolate(Unconfirmed { kind, message, instead });
             }
-            // The search had not run all sequential orders.
-            Err(Refuted { explained: true, .. }) => {}
             Err(Refuted { instead, .. }) => {
                 self.done.unconfirmed.push(Unconfirmed { kind, message, instead });
             }
@@ -88,10 +94,10 @@ impl Hunt<'_> {
         if !is_large(test) && self.repeated < REPEATED {
             return false;
         }
-        let calls = |test: &Test| test.suffixes.iter().flatten().map(|s| s.thunk).collect::<BTreeSet<_>>();
-        let here = calls(test);
-        let within = |f: &Kept| f.failure.kind == Kind::NonLinearizable && calls(&f.test).is_subset(&here);
-        self.done.findings.iter().any(|(f, _)| within(f))
+        let here: BTreeSet<_> = test.suffixes.iter().flatten().map(|s| s.thunk).collect();
+        let within = |f: &Kept| f.test.suffixes.iter().flatten().all(|s| here.contains(&s.thunk));
+        let mut findings = self.done.findings.iter().map(|(f, _)| f);
+        findings.any(|f| f.failure.kind == Kind::NonLinearizable && within(f))
     }
 
     /// Whether an execution could be wrong in a way that is not known. To find out whether it is wrong at all takes many
@@ -100,11 +106,11 @@ impl Hunt<'_> {
         if execution.explained || execution.failure.is_some() {
             return true;
         }
-        let harness = &self.subject.harness;
-        let mut panics = execution.calls.iter().filter_map(|c| Cause::of_panic(harness, test, c)).peekable();
-        if panics.peek().is_none() {
+        if execution.is_quiet() {
             return !self.is_known(test);
         }
+        let harness = &self.subject.harness;
+        let mut panics = execution.calls.iter().filter_map(|c| Cause::of_panic(harness, test, c));
         let dealt_with = |cause| self.causes.get(&judge::in_words(cause)).is_some_and(|n| *n >= ATTEMPTS);
         !panics.all(dealt_with)
     }
@@ -139,43 +145,40 @@ impl Hunt<'_> {
         if small {
             return Ok(Ok(first));
         }
-        let Some(Minimised { found: small, .. }) = self.minimised(first.found.clone(), confirm::PATIENCE)?
-        else {
-            // Not small, but true.
+        let small = self.minimised(first.found.clone(), MINIMISING)?.found;
+        if small == first.found {
             return Ok(Ok(first));
-        };
+        }
         let mark = confirm::mark(&small.verdict);
         self.proof.set_deadline(Some(Instant::now() + confirm::PATIENCE));
         self.proof.renew();
         let schedule = &small.execution.schedule;
         let mut anew = self.lab.last_word(self.subject);
-        let confirmed =
-            confirm::replay(&mut self.proof, &mut anew, &small.test, settings.seed, schedule, &mark)?;
-        // The smaller one may not stand by itself; the larger one does.
-        Ok(Ok(confirmed.unwrap_or(first)))
+        match confirm::replay(&mut self.proof, &mut anew, &small.test, settings.seed, schedule, &mark) {
+            // The smaller one may not stand by itself, or not in time; the larger one does.
+            Ok(confirmed) => Ok(Ok(confirmed.unwrap_or(first))),
+            Err(ExecutorError::Over) => Ok(Ok(first)),
+            Err(error) => Err(error),
+        }
     }
 
-    /// The smallest test that shows a violation, or none if that takes longer.
+    /// The smallest test that shows a violation and is found in this time.
     fn minimised(
         &mut self,
         found: Found,
         patience: Duration,
-    ) -> std::result::Result<Option<Minimised>, ExecutorError> {
+    ) -> std::result::Result<Minimised, ExecutorError> {
         let options = MinimiseOptions { seed: self.lab.settings.seed, ..MinimiseOptions::default() };
         self.proof.set_deadline(Some(Instant::now() + patience));
-        match minimise(&mut self.proof, &mut self.oracle, &self.subject.harness, found, &options) {
-            Ok(minimised) => Ok(Some(minimised)),
-            Err(ExecutorError::Over) if !interrupt::interrupted() => Ok(None),
-            Err(error) => Err(error),
-        }
+        minimise(&mut self.proof, &mut self.oracle, &self.subject.harness, found, &options)
     }
 
     /// A violation of a large test in a smaller one, before anything about it is proved, and whether that is as small as it
     /// gets.
     fn shrunk(&mut self, found: Found) -> std::result::Result<(Found, bool), ExecutorError> {
         self.proof.renew();
-        let shrunk = self.minimised(found.clone(), SHRINKING)?;
-        Ok(shrunk.map_or((found, false), |m| (m.found, m.finished)))
+        let shrunk = self.minimised(found, SHRINKING)?;
+        Ok((shrunk.found, shrunk.finished))
     }
 
     fn keep(&mut self, confirmed: Confirmed) -> Result<()> {
@@ -227,5 +230,5 @@ pub fn repeat(
     let mark = (saved.failure.kind, saved.at.clone());
     let outcome =
         confirm::replay(workers, oracle, &saved.test, saved.job.seed, &saved.failure.schedule, &mark)?;
-    Ok(outcome.map_err(|(instead, _)| instead))
+    Ok(outcome.map_err(|refuted| refuted.instead))
 }

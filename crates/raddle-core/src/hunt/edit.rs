@@ -41,12 +41,23 @@ pub fn step_mut(test: &mut Test, place: Place) -> &mut Step {
 
 /// The test without the step, and without what depends on it; `None` when nothing concurrent is left.
 pub fn without_step(harness: &Harness, test: &Test, place: Place) -> Option<Test> {
-    let setup = sequence(harness, &test.setup, &[], |i| place == Place::Setup(i));
-    let own =
-        |steps: &[Step], gone: &dyn Fn(usize) -> bool| sequence(harness, steps, &setup.numbers, gone).steps;
+    without(harness, test, |at, _| at == place)
+}
+
+/// The test without the calls of its setup that are there for their effect, and without what depends on them; `None` when
+/// nothing concurrent is left.
+pub fn without_setup_calls(harness: &Harness, test: &Test) -> Option<Test> {
+    without(harness, test, |at, step| matches!(at, Place::Setup(_)) && is_call(harness, step))
+}
+
+fn without(harness: &Harness, test: &Test, gone: impl Fn(Place, &Step) -> bool) -> Option<Test> {
+    let setup = sequence(harness, &test.setup, &[], |i| gone(Place::Setup(i), &test.setup[i]));
+    let own = |steps: &[Step], place: &dyn Fn(usize) -> Place| {
+        sequence(harness, steps, &setup.numbers, |i| gone(place(i), &steps[i])).steps
+    };
     let suffixes = test.suffixes.iter().enumerate();
-    let suffixes = suffixes.map(|(i, s)| own(s, &|j| place == Place::Suffix(i, j))).collect();
-    let finally = own(&test.finally, &|i| place == Place::Finally(i));
+    let suffixes = suffixes.map(|(i, s)| own(s, &|j| Place::Suffix(i, j))).collect();
+    let finally = own(&test.finally, &Place::Finally);
     let renumbered = |(slot, suffix): &(u32, u32)| Some((setup.numbers[*slot as usize]?, *suffix));
     let give = test.give.iter().filter_map(renumbered).collect();
     tidy(Test { setup: setup.steps, give, suffixes, finally })
@@ -105,6 +116,20 @@ pub fn without_suffix(test: &Test, suffix: usize) -> Option<Test> {
     tidy(test)
 }
 
+/// The test with the first call of a suffix as the last of the setup, where it is one step less to think about; `None` when the
+/// suffix has no other call, or when the call makes or takes what belongs to the suffix.
+pub fn with_first_call_earlier(harness: &Harness, test: &Test, suffix: usize) -> Option<Test> {
+    let mut test = test.clone();
+    let steps = test.suffixes.get_mut(suffix).filter(|s| s.len() > 1)?;
+    let first = steps.remove(0);
+    let own = |slot: &u32| test.give.iter().any(|(s, owner)| s == slot && *owner as usize == suffix);
+    if !harness.thunk(first.thunk).output.slots.is_empty() || first.args.iter().any(|v| uses(v, &own)) {
+        return None;
+    }
+    test.setup.push(first);
+    Some(test)
+}
+
 /// The test without suffixes that do nothing; `None` when nothing concurrent is left.
 pub fn tidy(test: Test) -> Option<Test> {
     if let Some(empty) = test.suffixes.iter().position(Vec::is_empty) {
@@ -151,11 +176,23 @@ fn renumber(value: &Value, numbers: &[Option<u32>]) -> Option<Value> {
     })
 }
 
+fn uses(value: &Value, slots: &impl Fn(&u32) -> bool) -> bool {
+    match value {
+        Value::Slot(s) => slots(s),
+        Value::List(l) => l.iter().any(|v| uses(v, slots)),
+        Value::Some(v) | Value::Ok(v) | Value::Err(v) | Value::Closure(Some(v)) => uses(v, slots),
+        _ => false,
+    }
+}
+
 /// Calls of the test that are not only there to make something.
 pub fn calls(harness: &Harness, test: &Test) -> usize {
-    let is_call = |s: &&Step| !matches!(harness.thunk(s.thunk).role, Role::Constructor | Role::Helper);
     let suffixes = test.suffixes.iter().flatten();
-    test.setup.iter().chain(suffixes).chain(&test.finally).filter(is_call).count()
+    test.setup.iter().chain(suffixes).chain(&test.finally).filter(|s| is_call(harness, s)).count()
+}
+
+fn is_call(harness: &Harness, step: &Step) -> bool {
+    !matches!(harness.thunk(step.thunk).role, Role::Constructor | Role::Helper)
 }
 
 #[cfg(test)]
@@ -200,6 +237,32 @@ mod tests {
         assert_eq!(fewer.suffixes[1][0].args[0], Value::Slot(2));
         assert_eq!(fewer.suffixes[0][1].args[0], Value::Slot(3), "{}", wire::encode(&fewer));
         assert_eq!(without_step(&ty.harness, &t, Place::Setup(0)), None);
+    }
+
+    #[test]
+    fn a_setup_without_calls_keeps_what_makes_things() {
+        let ty = objects::channel();
+        let mut t = test(&ty);
+        let bare = without_setup_calls(&ty.harness, &t);
+        let makes_only = t.setup.iter().all(|s| !is_call(&ty.harness, s));
+        assert_eq!(bare.as_ref() == Some(&t), makes_only, "{}", wire::encode(&t));
+        t.setup.push(Step::new(ty.id("Sender::send"), vec![Value::Slot(0), Value::Int(1)]));
+        assert_eq!(without_setup_calls(&ty.harness, &t), bare);
+    }
+
+    #[test]
+    fn a_first_call_comes_earlier_unless_it_makes_or_takes_what_is_its_threads_own() {
+        let ty = objects::channel();
+        let mut t = test(&ty);
+        // It makes a guard; its suffix has no other call.
+        assert_eq!(with_first_call_earlier(&ty.harness, &t, 0), None);
+        assert_eq!(with_first_call_earlier(&ty.harness, &t, 1), None);
+        let send = |slot| Step::new(ty.id("Sender::send"), vec![Value::Slot(slot), Value::Int(1)]);
+        t.suffixes[1].insert(0, send(2));
+        assert_eq!(with_first_call_earlier(&ty.harness, &t, 1), None);
+        t.suffixes[1][0] = send(0);
+        let earlier = with_first_call_earlier(&ty.harness, &t, 1).unwrap();
+        assert_eq!((earlier.setup.last(), &earlier.suffixes[1]), (Some(&send(0)), &vec![send(2)]));
     }
 
     #[test]

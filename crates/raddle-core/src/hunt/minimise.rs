@@ -2,7 +2,7 @@
 //!
 //! A person has to understand it. Every change is kept only if the smaller test still breaks in the same way, which
 //! takes a search over schedules for each; then the schedule itself is made simpler. The number of attempts is
-//! bounded, and the same finding always becomes the same small one.
+//! bounded, and the same finding always becomes the same small one, unless the executor's time ends before.
 
 use super::edit::{self, Place};
 use super::harness::Harness;
@@ -44,7 +44,7 @@ pub struct Minimised {
     pub found: Found,
     /// Attempts made.
     pub attempts: u64,
-    /// Whether nothing smaller was left to try; otherwise the attempts were used up.
+    /// Whether nothing smaller was left to try; otherwise the attempts were used up, or the executor's time was.
     pub finished: bool,
 }
 
@@ -64,7 +64,8 @@ struct Minimiser<'a> {
     attempts: u64,
 }
 
-/// Makes a finding smaller as long as it breaks in the same way: the same kind, and for a panic the same place.
+/// Makes a finding smaller as long as it breaks in the same way: the same kind, and for a panic the same place. When the
+/// executor's time is over, the smallest so far is the result.
 pub fn minimise(
     exec: &mut dyn Executor,
     oracle: &mut Oracle,
@@ -73,22 +74,31 @@ pub fn minimise(
     options: &MinimiseOptions,
 ) -> Result<Minimised, ExecutorError> {
     let mut m = Minimiser { exec, oracle, harness, options, best: found, attempts: 0 };
-    let mut smaller = true;
-    while smaller && m.may_go_on() {
-        smaller = m.fewer_threads()?;
-        smaller |= m.fewer_steps()?;
-        smaller |= m.fewer_repeats()?;
-        smaller |= m.simpler_arguments()?;
-    }
-    m.fewer_preemptions()?;
-    m.fewer_transfers()?;
-    let finished = m.may_go_on();
+    let finished = match m.everything() {
+        Ok(()) => m.may_go_on(),
+        Err(ExecutorError::Over) => false,
+        Err(error) => return Err(error),
+    };
     Ok(Minimised { found: m.best, attempts: m.attempts, finished })
 }
 
 impl Minimiser<'_> {
     fn may_go_on(&self) -> bool {
         self.attempts < self.options.attempts
+    }
+
+    fn everything(&mut self) -> Result<(), ExecutorError> {
+        self.shorter_setup()?;
+        let mut smaller = true;
+        while smaller && self.may_go_on() {
+            smaller = self.fewer_threads()?;
+            smaller |= self.fewer_steps()?;
+            smaller |= self.earlier_calls()?;
+            smaller |= self.fewer_repeats()?;
+            smaller |= self.simpler_arguments()?;
+        }
+        self.fewer_preemptions()?;
+        self.fewer_transfers()
     }
 
     /// Takes the test if it breaks in the same way.
@@ -125,6 +135,18 @@ impl Minimiser<'_> {
         Ok(None)
     }
 
+    /// Leaves out at once what often does not matter and can take most of an execution's time: all repetitions, and all calls
+    /// on what was made.
+    fn shorter_setup(&mut self) -> Result<(), ExecutorError> {
+        let mut once = self.best.test.clone();
+        once.setup.iter_mut().for_each(|s| s.repeat = 1);
+        let repeats = once != self.best.test;
+        self.attempt(repeats.then_some(once))?;
+        let bare = edit::without_setup_calls(self.harness, &self.best.test);
+        self.attempt(bare.filter(|t| *t != self.best.test))?;
+        Ok(())
+    }
+
     fn fewer_threads(&mut self) -> Result<bool, ExecutorError> {
         let mut smaller = false;
         let mut i = self.best.test.suffixes.len();
@@ -155,6 +177,17 @@ impl Minimiser<'_> {
                 return Ok(smaller);
             }
         }
+    }
+
+    /// What need not happen beside other calls happens before.
+    fn earlier_calls(&mut self) -> Result<bool, ExecutorError> {
+        let mut smaller = false;
+        for suffix in 0..self.best.test.suffixes.len() {
+            while self.attempt(edit::with_first_call_earlier(self.harness, &self.best.test, suffix))? {
+                smaller = true;
+            }
+        }
+        Ok(smaller)
     }
 
     fn fewer_repeats(&mut self) -> Result<bool, ExecutorError> {
@@ -275,19 +308,33 @@ mod tests {
         calls.iter().map(step).collect()
     }
 
-    fn minimal(ty: &objects::Type, test: &Test, kind: Kind) -> Minimised {
-        let mut sim = Simulator::new(ty.clone());
-        let mut oracle = Oracle::new(&ty.harness, OracleOptions::default());
-        let options = MinimiseOptions::default();
+    /// Answers so many requests.
+    struct Limited(Simulator, u64);
+
+    impl Executor for Limited {
+        fn run(&mut self, runs: Vec<Run>) -> Result<Vec<crate::hunt::RunReply>, ExecutorError> {
+            self.1 = self.1.checked_sub(1).ok_or(ExecutorError::Over)?;
+            self.0.run(runs)
+        }
+    }
+
+    fn broken(sim: &mut Simulator, oracle: &mut Oracle, test: &Test, kind: Kind) -> Found {
         let run = Run { stop_at_failure: false, ..Run::new(wire::encode(test), "random", 3, 500) };
         let reply = sim.run(vec![run]).unwrap().remove(0);
-        let found = reply.distinct.iter().find_map(|e| match oracle.judge(&mut sim, test, 3, e).unwrap() {
+        let found = reply.distinct.iter().find_map(|e| match oracle.judge(sim, test, 3, e).unwrap() {
             Judgement::Wrong(v) if v.kind == kind => {
                 Some(Found { test: test.clone(), execution: e.clone(), verdict: *v })
             }
             _ => None,
         });
-        let found = found.expect("it breaks under some schedule");
+        found.expect("it breaks under some schedule")
+    }
+
+    fn minimal(ty: &objects::Type, test: &Test, kind: Kind) -> Minimised {
+        let mut sim = Simulator::new(ty.clone());
+        let mut oracle = Oracle::new(&ty.harness, OracleOptions::default());
+        let options = MinimiseOptions::default();
+        let found = broken(&mut sim, &mut oracle, test, kind);
         let small = minimise(&mut sim, &mut oracle, &ty.harness, found.clone(), &options).unwrap();
         let again = minimise(&mut sim, &mut oracle, &ty.harness, found, &options).unwrap();
         assert_eq!(small, again);
@@ -302,21 +349,26 @@ mod tests {
         small
     }
 
-    #[test]
-    fn a_panic_among_many_calls_becomes_three_calls() {
-        let ty = objects::checks();
+    fn many_calls(ty: &objects::Type) -> Test {
         let mut test = Test {
             setup: vec![Step::new(ty.id("List::new"), vec![])],
             suffixes: vec![
-                steps(&ty, &["List::first", "List::push", "List::first"]),
-                steps(&ty, &["List::push", "List::clear", "List::push"]),
-                steps(&ty, &["List::push"]),
+                steps(ty, &["List::first", "List::push", "List::first"]),
+                steps(ty, &["List::push", "List::clear", "List::push"]),
+                steps(ty, &["List::push"]),
             ],
-            finally: steps(&ty, &["List::first"]),
+            finally: steps(ty, &["List::first"]),
             ..Test::default()
         };
-        test.setup.extend(steps(&ty, &["List::push", "List::clear", "List::push"]));
+        test.setup.extend(steps(ty, &["List::push", "List::clear", "List::push"]));
         test.setup[3].repeat = 9;
+        test
+    }
+
+    #[test]
+    fn a_panic_among_many_calls_becomes_three_calls() {
+        let ty = objects::checks();
+        let test = many_calls(&ty);
         let small = minimal(&ty, &test, Kind::Panic);
         assert!(small.finished);
         let t = &small.found.test;
@@ -329,6 +381,25 @@ mod tests {
         assert_eq!(t.setup[1].args[1], Value::Int(0));
         // Into the check, over to the other thread, and back.
         assert!(transfers(&small.found) <= 3, "{:?}", small.found.execution.schedule);
+    }
+
+    #[test]
+    fn the_setup_is_shortened_first_and_what_is_reached_in_time_counts() {
+        let ty = objects::checks();
+        let mut sim = Simulator::new(ty.clone());
+        let mut oracle = Oracle::new(&ty.harness, OracleOptions::default());
+        let found = broken(&mut sim, &mut oracle, &many_calls(&ty), Kind::Panic);
+        let mut in_time = |requests| {
+            let mut limited = Limited(Simulator::new(ty.clone()), requests);
+            let options = MinimiseOptions::default();
+            minimise(&mut limited, &mut oracle, &ty.harness, found.clone(), &options).unwrap()
+        };
+        let small =
+            (0..100).map(&mut in_time).find(|m| m.found.test != found.test).expect("something is smaller");
+        assert!(!small.finished);
+        let mut once = many_calls(&ty);
+        once.setup[3].repeat = 1;
+        assert_eq!(small.found.test, once, "{}", wire::encode(&small.found.test));
     }
 
     #[test]
@@ -356,13 +427,9 @@ mod tests {
         };
         let mut sim = Simulator::new(ty.clone());
         let mut oracle = Oracle::new(&ty.harness, OracleOptions::default());
-        let reply = sim.run(vec![Run::new(wire::encode(&test), "random", 3, 100)]).unwrap().remove(0);
-        let found = reply.distinct.iter().find_map(|e| match oracle.judge(&mut sim, &test, 3, e).unwrap() {
-            Judgement::Wrong(v) => Some(Found { test: test.clone(), execution: e.clone(), verdict: *v }),
-            _ => None,
-        });
+        let found = broken(&mut sim, &mut oracle, &test, Kind::Panic);
         let options = MinimiseOptions { attempts: 2, ..MinimiseOptions::default() };
-        let small = minimise(&mut sim, &mut oracle, &ty.harness, found.unwrap(), &options).unwrap();
+        let small = minimise(&mut sim, &mut oracle, &ty.harness, found, &options).unwrap();
         assert_eq!((small.attempts, small.finished), (2, false));
     }
 }
