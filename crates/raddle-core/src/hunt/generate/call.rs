@@ -117,6 +117,11 @@ impl Sequence {
 }
 
 impl Maker<'_> {
+    /// Whether the call has been given the slot already.
+    fn has(&self, slot: u32) -> bool {
+        self.used.iter().any(|(used, _)| *used == slot)
+    }
+
     fn reusable(&self, ty: TypeId, pass: Pass) -> Vec<u32> {
         let free = |slot: &u32| {
             let shared = |(s, p): &(u32, Pass)| s != slot || (*p == Pass::Shared && pass == Pass::Shared);
@@ -135,8 +140,7 @@ impl Maker<'_> {
         let primary = |s: &u32| scope.slot(*s).primary || self.shop.pairs_objects && scope.is_setup(*s);
         let primary: Vec<u32> = slots.iter().copied().filter(primary).collect();
         let from = if !primary.is_empty() && rng.random_ratio(7, 8) { &primary } else { slots };
-        let other = |s: &u32| self.used.iter().all(|(used, _)| used != s);
-        let others: Vec<u32> = from.iter().copied().filter(other).collect();
+        let others: Vec<u32> = from.iter().copied().filter(|s| !self.has(*s)).collect();
         if others.is_empty() || others.len() == from.len() || rng.random_ratio(1, 8) {
             return one_of(rng, from);
         }
@@ -179,9 +183,8 @@ impl Slots for Maker<'_> {
         // An object of one's own is no object of a concurrent test, unless it is not one to share at all.
         let subject = self.shop.harness.type_info(ty).subject;
         let local = self.shop.sharing(ty) == Sharing::Local;
-        let other = |slot: &u32| self.used.iter().all(|(used, _)| used != slot);
         // A second object that other threads see, too, is of more use than a new one.
-        let shared = subject && reusable.iter().any(|s| other(s) && self.sequence.scope.is_setup(*s));
+        let shared = subject && reusable.iter().any(|s| !self.has(*s) && self.sequence.scope.is_setup(*s));
         let reuse = receiver && (subject || local) || rng.random_bool(if shared { 0.875 } else { 0.5 });
         let slot = match (reusable.is_empty(), reuse) {
             (false, true) => self.choose(rng, &reusable),

@@ -16,7 +16,8 @@
 //! When a class occurs again, only the third steps whose copy has changed since its last event are looked at, and
 //! a copy changes only when a reach has. Once all classes have occurred and have occurred again, no reach can change,
 //! and an event costs a look-up and a few comparisons: this is what makes the time linear in the length of the trace.
-//! Memory grows with the square of the number of classes, not with the length of the trace.
+//! Memory grows with the square of the number of classes, not with the length of the trace; beyond some thousand classes
+//! no more is taken, and patterns on two variables are missed.
 //!
 //! A read-modify-write is two roles at one position, a read and a write; consecutive steps of a pattern differ in
 //! thread or variable, so it can never be two steps of one occurrence.

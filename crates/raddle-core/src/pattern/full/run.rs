@@ -667,3 +667,36 @@ impl<T> std::ops::IndexMut<u32> for Pool<T> {
         &mut self.items[i as usize]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::{FullMatcher, Matcher};
+
+    /// The patterns of an execution in which `others` variables are read, and then two threads read and write two more.
+    fn found(others: u32) -> (Vec<String>, usize) {
+        let mut matcher = FullMatcher::new();
+        let vars: Vec<NameId> = (0..others).map(|_| NameId(9)).chain([NameId(0), NameId(1)]).collect();
+        let (x, y) = (others, others + 1);
+        let mut new = Vec::new();
+        for var in 0..others {
+            matcher.push(&Event::read(3, 8, var), &vars, &mut new);
+        }
+        let last = [Event::write(1, 1, x), Event::read(2, 2, x), Event::read(2, 3, y), Event::write(1, 4, y)];
+        last.iter().for_each(|e| matcher.push(e, &vars, &mut new));
+        (new.iter().map(|m| m.instance.to_string()).collect(), matcher.run.copies.len())
+    }
+
+    #[test]
+    fn an_execution_with_very_many_variables_needs_bounded_memory_and_shows_what_is_on_one() {
+        let of = |found: Vec<String>| -> (Vec<String>, Vec<String>) {
+            found.into_iter().partition(|f| f.contains("; n0 n1)") || f.contains("; n1 n0)"))
+        };
+        let (few, copied) = found(10);
+        let (on_two, on_one) = of(few);
+        assert!(!on_two.is_empty() && !on_one.is_empty() && copied > 0, "{on_two:?} {on_one:?}");
+        let (many, copied) = found(2 * MOST_COPIED as u32);
+        assert_eq!(of(many), (vec![], on_one));
+        assert!(copied <= 2 * MOST_COPIED * MOST_COPIED, "{copied}");
+    }
+}
