@@ -241,7 +241,9 @@ fn patterns_are_told_when_they_are_new_with_what_their_numbers_mean() {
         assert!(first.patterns.iter().any(|p| p.to_string().starts_with(pattern)), "{:?}", first.patterns);
     }
     assert!(first.symbols.sites.iter().any(|s| s.function.ends_with("Subject>::add")), "{:?}", first.symbols);
+    assert!(first.values > 0);
     let second = worker.one(follow);
+    assert_eq!(second.values, 0);
     let known = (first.symbols.sites.len() as u32, first.symbols.names.len() as u32);
     assert_eq!((second.patterns.len(), second.symbols_from), (0, known));
 }

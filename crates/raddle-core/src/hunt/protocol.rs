@@ -105,6 +105,10 @@ pub struct RunReply {
     pub steps: u64,
     /// Decisions with at least two possibilities, in all of them.
     pub decisions: u64,
+    /// With `expects`: how much was done: accesses to memory, whether they matter or not, and one for each 16 bytes on the heap
+    /// when there was most; [`LONGEST_TRIAL`] or more if the execution was given up for that.
+    #[serde(default)]
+    pub effort: u64,
     /// Whether the strategy had nothing left to try.
     pub exhausted: bool,
     /// The executions that differ in their results, in the real-time order of their calls, or in how they
@@ -127,6 +131,10 @@ pub struct RunReply {
     /// With `patterns`: what methods did to shared variables in suffixes, as far as this worker has not sent it before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accesses: Vec<MethodAccess>,
+    /// With `patterns`: how often a shared variable had a value in suffixes with a number of bits that this worker had not seen it
+    /// have.
+    #[serde(default)]
+    pub values: u32,
     /// What numbers in `patterns` and `traces` mean that were not sent before: sites and names from these indices on.
     #[serde(default)]
     pub symbols_from: (u32, u32),
@@ -140,6 +148,9 @@ pub struct RunReply {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uncontrolled: Vec<Uncontrolled>,
 }
+
+/// An execution with `expects` is given up when its heap grows after so much was done.
+pub const LONGEST_TRIAL: u64 = 1_000_000;
 
 /// The number of a call that is none of the harness's thunks: dropping what a thread made.
 pub const NO_THUNK: u32 = u32::MAX;

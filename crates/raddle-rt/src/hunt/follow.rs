@@ -1,16 +1,22 @@
 //! Memory-access patterns and traces of executions, over numbers that hold for the whole life of the worker.
 
 use crate::export::{self, Numbers};
+use crate::names::NameKey;
 use crate::runtime::rt;
 use crate::store::Store;
+use raddle_core::coverage::magnitudes::Magnitudes;
 use raddle_core::hunt::{MethodAccess, RunReply};
 use raddle_core::pattern::{FullMatcher, Match, Matcher, roles};
-use raddle_core::{Op, Trace};
-use std::collections::BTreeSet;
+use raddle_core::{NameId, Op, Trace};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Events of an execution that are searched for patterns. An execution that copies long buffers has millions, each on a
 /// variable of its own, and the search takes time and memory by the square of those.
 const SEARCHED: usize = 20_000;
+
+/// Words of the heap blocks of one size from one place, by offset, that are searched in an execution, the first ones touched:
+/// elements of an array have one name, and what is found on some of them is nothing new on the others.
+const WORDS: u32 = 64;
 
 /// What the worker has seen and told so far; persistent. It finds instances as MAPTest means them: every
 /// subsequence of a trace counts.
@@ -21,6 +27,9 @@ pub struct Follower {
     new: Vec<Match>,
     /// What methods are known to do, over the runtime's own numbers.
     seen: BTreeSet<MethodAccess>,
+    /// What values variables are known to have had, over the runtime's own numbers.
+    magnitudes: Magnitudes,
+    words: Words,
     /// The method each thread is inside of.
     running: Vec<Option<u32>>,
     sent: (u32, u32),
@@ -31,7 +40,11 @@ impl Follower {
     pub fn patterns(&mut self, store: &Store, reply: &mut RunReply) {
         self.matcher.begin();
         self.new.clear();
+        self.words.begin();
         for event in store.trace.events.iter().take(SEARCHED) {
+            if event.access().is_some_and(|a| !self.words.searched(store.trace.name(a.var), store)) {
+                continue;
+            }
             self.matcher.push(event, &store.trace.vars, &mut self.new);
         }
         for found in &self.new {
@@ -61,6 +74,7 @@ impl Follower {
                     let Some(access) = event.access() else { continue };
                     let Some(Some(thunk)) = self.running.get(thread).copied() else { continue };
                     let name = store.trace.name(access.var);
+                    reply.values += self.magnitudes.note(name, access);
                     for &kind in roles(&op) {
                         if self.seen.insert(MethodAccess { thunk, kind, site: event.site, name }) {
                             let (site, name) = (self.numbers.site(event.site), self.numbers.name(name));
@@ -91,5 +105,44 @@ impl Follower {
             reply.symbols = self.numbers.symbols(store, self.sent);
             self.sent = self.numbers.len();
         }
+    }
+}
+
+/// Which words are searched in this execution.
+#[derive(Default)]
+struct Words {
+    /// The number of this execution.
+    now: u32,
+    /// By name: the last execution that it occurred in, and whether it was searched there.
+    names: Vec<(u32, bool)>,
+    /// How many words of blocks of a place and a size are searched.
+    blocks: BTreeMap<(u32, usize), u32>,
+}
+
+impl Words {
+    fn begin(&mut self) {
+        self.now += 1;
+        self.blocks.clear();
+    }
+
+    fn searched(&mut self, name: NameId, store: &Store) -> bool {
+        let at = name.0 as usize;
+        if self.names.len() <= at {
+            self.names.resize(at + 1, (0, false));
+        }
+        let (last, searched) = self.names[at];
+        if last == self.now {
+            return searched;
+        }
+        let searched = match store.names.keys.get(at) {
+            Some(&NameKey::Heap(place, size, _)) => {
+                let words = self.blocks.entry((place, size)).or_default();
+                *words += 1;
+                *words <= WORDS
+            }
+            _ => true,
+        };
+        self.names[at] = (self.now, searched);
+        searched
     }
 }

@@ -20,7 +20,7 @@ use crate::store::Store;
 use explain::Explain;
 use follow::Follower;
 use libc::{c_int, c_void};
-use raddle_core::hunt::protocol::{Request, Spent};
+use raddle_core::hunt::protocol::{LONGEST_TRIAL, Request, Spent};
 use raddle_core::hunt::{CallRecord, Execution, RunReply};
 use raddle_core::protocol::Failure;
 use raddle_core::{MethodId, Op, Schedule, SiteId};
@@ -183,6 +183,26 @@ pub extern "C" fn raddle_rt_enter_1(thread: u32, step: u32, thunk: u32) {
     }
     runtime::me().calling = true;
     runtime::after(SiteId(0));
+}
+
+/// How much this execution has done: see `RunReply::effort`.
+fn effort() -> u64 {
+    let raw: u64 = rt().fibers.iter().map(|f| f.raw).sum();
+    raw + malloc::heap().bytes as u64 / 16
+}
+
+/// The heap is larger than ever before in this execution: one that only tries calls ends if it has done too much already.
+pub fn heap_grew() {
+    let Some(hunt) = hunt() else { return };
+    let run = hunt.request.as_ref().and_then(|r| r.runs.get(hunt.replies.len()));
+    if run.is_some_and(|r| r.expects > 0)
+        && let Some(reply) = &mut hunt.reply
+    {
+        reply.effort = reply.effort.max(effort());
+        if reply.effort >= LONGEST_TRIAL {
+            crate::control::abandon()
+        }
+    }
 }
 
 /// The call has ended. `kind` is 0 for a value (`text` is its `Debug`), 1 for one that cannot be printed, 2 for a panic

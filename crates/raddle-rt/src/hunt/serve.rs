@@ -1,6 +1,6 @@
 //! The zygote, its children, and how a request is worked off.
 
-use super::{Errand, Hunt, explain, hunt, push, root};
+use super::{Errand, Hunt, effort, explain, hunt, push, root};
 use crate::control::{self, Fate, SAID};
 use crate::heap;
 use crate::interpose::malloc;
@@ -235,6 +235,7 @@ fn conclude(store: &mut Store, hunt: &mut Hunt, outcome: Outcome, left_bytes: u6
     let failure = store.failure.take();
     if run.expects > 0 && failure.is_none() && hunt.record.calls.returned() == Some(run.expects) {
         reply.clean = true;
+        reply.effort = reply.effort.max(effort());
         return;
     }
     if run.only_failures && failure.is_none() && hunt.record.calls.returned().is_some() {

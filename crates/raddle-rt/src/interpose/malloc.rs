@@ -1,5 +1,6 @@
 //! malloc and its relatives.
 
+use crate::hunt;
 use crate::memory::{self, Heap};
 use crate::names::Place;
 use crate::real::real;
@@ -39,6 +40,9 @@ fn allocate(size: usize, align: usize) -> *mut c_void {
     if h.bytes > h.peak {
         h.peak = h.bytes;
         rt().store.heartbeat += 1;
+        if runtime::calm() {
+            hunt::heap_grew();
+        }
     }
     let limit = (rt().store.job.memory_mb as usize) << 20;
     if limit != 0 && h.bytes > limit {

@@ -20,7 +20,7 @@ const HOPELESS: u64 = 50;
 /// Steps of a sequence at most, calls that make arguments included (CovCon's code).
 const LONGEST: usize = 10;
 /// How often a call of the prefix may be repeated: around powers of two, where segments end and tables grow.
-const REPEATS: [u32; 12] = [2, 3, 4, 7, 8, 9, 16, 31, 32, 33, 63, 64];
+pub(super) const REPEATS: [u32; 12] = [2, 3, 4, 7, 8, 9, 16, 31, 32, 33, 63, 64];
 
 /// Builds tests of one harness; the seed decides them.
 #[derive(Clone, Debug)]
@@ -146,10 +146,11 @@ impl Builder {
         exec: &mut dyn Executor,
         test: &Test,
     ) -> Result<Option<usize>, ExecutorError> {
-        Ok(self.tries.first_fault(exec, self.seed, test)?.map(|(step, _)| step))
+        let fault = self.tries.first_fault(exec, self.seed, test)?;
+        Ok(fault.filter(|(_, fault)| *fault != Fault::Long).map(|(step, _)| step))
     }
 
-    fn works(&mut self, exec: &mut dyn Executor, setup: &Sequence) -> Result<bool, ExecutorError> {
+    pub(super) fn works(&mut self, exec: &mut dyn Executor, setup: &Sequence) -> Result<bool, ExecutorError> {
         let test = Test { setup: setup.steps.clone(), ..Test::default() };
         let fault = self.tries.first_fault(exec, self.seed, &test)?;
         if let Some((step, fault)) = fault
@@ -160,7 +161,7 @@ impl Builder {
         Ok(fault.is_none())
     }
 
-    fn prefix_call(&mut self, to: &mut Sequence) -> bool {
+    pub(super) fn prefix_call(&mut self, to: &mut Sequence) -> bool {
         if self.shop.methods.is_empty() {
             return false;
         }
@@ -197,7 +198,7 @@ impl Builder {
     }
 
     /// A call that uses up no slot and fills none.
-    fn repeatable(&self, id: ThunkId) -> bool {
+    pub(super) fn repeatable(&self, id: ThunkId) -> bool {
         let thunk = self.shop.thunk(id);
         let keeps = |d: &Domain| super::shop::slots_of(d).iter().all(|(_, pass)| *pass != Pass::Move);
         thunk.role == Role::Method && thunk.output.slots.is_empty() && thunk.params.iter().all(keeps)

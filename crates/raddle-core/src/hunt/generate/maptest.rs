@@ -46,6 +46,8 @@ const CALLS: usize = 4;
 const CROSSWISE: u64 = 400;
 /// Prefixes that showed something new and are used again.
 const KEPT: usize = 24;
+/// How many of those are changed a little before.
+const MUTATED: f64 = 0.5;
 /// How bug-prone the patterns are to begin with: in MAPTest's evaluation (Fig. 4) the third triggers more than half
 /// of the bugs, and those on two variables few.
 const PRIOR: [u64; PATTERNS] = [6, 6, 10, 8, 5, 5, 8, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1];
@@ -63,7 +65,8 @@ const PRIOR: [u64; PATTERNS] = [6, 6, 10, 8, 5, 5, 8, 4, 1, 1, 1, 1, 1, 1, 1, 1,
 /// the first tests are CovCon's, until every method has run. One test in eight is always CovCon's, to meet what
 /// nobody knows. Where one method makes all steps of a thread, it is usually called once. An instance that was run for in
 /// vain a few times is left alone as long as there are others. Patterns that broke something weigh more from then on.
-/// Prefixes that led to something new are used again. Some schedules of every test follow no instance.
+/// Prefixes that led to an instance, or to a magnitude of a variable, that had not been seen are used again, often with another
+/// argument, call or number of repetitions. Some schedules of every test follow no instance.
 #[derive(Clone, Debug)]
 pub struct MapTest {
     covcon: CovCon,
@@ -197,6 +200,9 @@ impl MapTest {
         let again = if self.builder.favoured.is_empty() { 0.5 } else { 0.25 };
         if !self.kept.is_empty() && !self.builder.two_objects && self.builder.rng.random_bool(again) {
             let which = self.builder.rng.random_range(0..self.kept.len());
+            if self.builder.rng.random_bool(MUTATED) {
+                return self.builder.mutated(exec, &self.kept[which]).map(Some);
+            }
             return Ok(Some(self.kept[which].clone()));
         }
         // What feeds the methods gives them something to work on; otherwise half of the tests do without. So does the first one of
@@ -375,7 +381,7 @@ impl Generator for MapTest {
         let text = crate::hunt::wire::encode(&plan.test);
         if let Some(i) = self.pending.iter().position(|(t, _)| *t == text) {
             let (_, prefix) = self.pending.swap_remove(i);
-            if new > 0 {
+            if new > 0 || replies.iter().any(|r| r.values > 0) {
                 if self.kept.len() == KEPT {
                     self.kept.remove(0);
                 }

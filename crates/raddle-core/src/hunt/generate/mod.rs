@@ -9,6 +9,7 @@ mod checks;
 mod covcon;
 mod known;
 mod maptest;
+mod mutate;
 mod pairs;
 mod patterns;
 mod random;

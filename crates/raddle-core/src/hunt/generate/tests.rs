@@ -177,6 +177,29 @@ fn prefixes_repeat_calls_now_and_then() {
 }
 
 #[test]
+fn a_mutated_prefix_works_and_differs_in_one_thing() {
+    let ty = objects::queue();
+    let mut builder = Builder::new(&ty.harness, 1);
+    let mut sim = Simulator::new(ty);
+    let (mut longer, mut repeated, mut argument) = (0, 0, 0);
+    for _ in 0..200 {
+        let prefix = builder.prefix(&mut sim, 3).unwrap().unwrap();
+        let other = builder.mutated(&mut sim, &prefix).unwrap();
+        let test = Test { setup: other.steps.clone(), ..Test::default() };
+        assert_eq!(Tries::default().first_fault(&mut sim, 0, &test).unwrap(), None);
+        let n = prefix.steps.len();
+        let pairs = || prefix.steps.iter().zip(&other.steps);
+        assert!(other.steps.len() >= n && pairs().all(|(a, b)| a.thunk == b.thunk));
+        let changed = pairs().filter(|(a, b)| a != b).count();
+        assert!(changed <= 1);
+        longer += usize::from(other.steps.len() > n);
+        repeated += pairs().filter(|(a, b)| a.repeat != b.repeat).count();
+        argument += pairs().filter(|(a, b)| a.args != b.args).count();
+    }
+    assert!(longer > 10 && repeated > 10 && argument > 10, "{longer} {repeated} {argument}");
+}
+
+#[test]
 fn a_call_that_blocks_alone_ends_at_most_one_suffix() {
     let ty = objects::channel();
     let (recv, send) = (ty.id("Receiver::recv"), ty.id("Sender::send"));

@@ -13,6 +13,9 @@ use std::rc::Rc;
 
 /// How many results are kept.
 const MEMORY: usize = 50_000;
+/// More effort than this before the test proper is too much: a call that doubles what there is needs few repetitions for
+/// executions of seconds.
+const LONGEST: u64 = 50_000;
 
 /// What the first call that is no use did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,13 +28,15 @@ pub enum Fault {
     Hung,
     /// It did not come back.
     Blocked,
+    /// It worked, but too much was done on the way: only of setups without suffixes, beyond their first call.
+    Long,
 }
 
 impl Fault {
     /// How much it counts against the call, by what it costs.
     pub fn weight(self) -> u64 {
         match self {
-            Fault::Failed => 1,
+            Fault::Failed | Fault::Long => 1,
             Fault::Crashed => 5,
             Fault::Hung => 25,
             Fault::Blocked => 0,
@@ -112,6 +117,9 @@ pub fn alone(test: &Test, seed: u64) -> Run {
 
 /// What the first call that is no use did, in an execution of [`alone`].
 pub fn fault(test: &Test, reply: &RunReply) -> Option<(usize, Fault)> {
+    if test.suffixes.is_empty() && is_long(test, reply) {
+        return Some((test.setup.len() - 1, Fault::Long));
+    }
     if reply.clean {
         return None;
     }
@@ -125,8 +133,16 @@ pub fn fault(test: &Test, reply: &RunReply) -> Option<(usize, Fault)> {
         .or_else(|| execution.failure.as_ref().map(|_| (0, Fault::Failed)))
 }
 
-/// Whether every call of the test returned, in an execution of [`alone`].
+/// Whether a setup of more than one call makes the execution a long one. What a constructor does has to be done.
+fn is_long(test: &Test, reply: &RunReply) -> bool {
+    test.setup.len() > 1 && reply.effort > LONGEST
+}
+
+/// Whether every call of the test returned, in an execution of [`alone`] that was not too long.
 pub fn all_work(test: &Test, reply: &RunReply) -> bool {
+    if is_long(test, reply) {
+        return false;
+    }
     reply.clean || {
         let Some(execution) = reply.distinct.first() else { return false };
         let steps = |thread: u32, n: usize| (0..n as u32).map(move |i| (thread, i));
@@ -150,4 +166,30 @@ fn step_fault(execution: &Execution, thread: u32, step: u32) -> Option<Fault> {
             _ => Fault::Blocked,
         }),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hunt::harness::ThunkId;
+    use crate::hunt::protocol::LONGEST_TRIAL;
+    use crate::hunt::test::Step;
+
+    #[test]
+    fn a_setup_that_does_too_much_loses_its_last_call_but_not_its_first() {
+        let test = |calls: u32| Test {
+            setup: (0..calls).map(|i| Step::new(ThunkId(i), vec![])).collect(),
+            ..Test::default()
+        };
+        let took = |effort| RunReply { clean: true, effort, ..RunReply::default() };
+        let (short, long) = (took(LONGEST), took(LONGEST + 1));
+        assert_eq!((fault(&test(3), &short), all_work(&test(3), &short)), (None, true));
+        assert_eq!((fault(&test(3), &long), all_work(&test(3), &long)), (Some((2, Fault::Long)), false));
+        assert_eq!((fault(&test(1), &long), all_work(&test(1), &long)), (None, true));
+        let given_up = RunReply { effort: LONGEST_TRIAL, ..RunReply::default() };
+        assert_eq!(fault(&test(3), &given_up), Some((2, Fault::Long)));
+        assert_eq!(fault(&test(1), &given_up), Some((0, Fault::Failed)));
+        let whole = Test { suffixes: vec![test(1).setup], ..test(3) };
+        assert_eq!(fault(&whole, &long), None);
+    }
 }

@@ -1,6 +1,7 @@
 //! What a worker says about patterns, simulated.
 
 use crate::Trace;
+use crate::coverage::magnitudes::Magnitudes;
 use crate::hunt::{MethodAccess, RunReply};
 use crate::pattern::{FullMatcher, Matcher, roles};
 use crate::{Op, ThreadId};
@@ -11,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Follower {
     matcher: FullMatcher,
     told: BTreeSet<MethodAccess>,
+    magnitudes: Magnitudes,
 }
 
 impl Follower {
@@ -26,6 +28,9 @@ impl Follower {
                 Op::Leave(_) => _ = inside.remove(&event.thread),
                 op => {
                     let Some((a, &thunk)) = event.access().zip(inside.get(&event.thread)) else { continue };
+                    if event.thread.0 > 0 {
+                        reply.values += self.magnitudes.note(trace.name(a.var), a);
+                    }
                     for &kind in roles(&op) {
                         let access = MethodAccess { thunk, kind, site: event.site, name: trace.name(a.var) };
                         if event.thread.0 > 0 && self.told.insert(access) {
