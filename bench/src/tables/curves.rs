@@ -1,11 +1,14 @@
 //! How coverage grows with the tests of a hunt: MAPTest's Fig. 5 and CovCon's Fig. 3.
 //!
-//! Hunts go on after findings, and follow memory-access patterns whatever the generator. The full coverage of a class is
-//! what its own hunts have covered together at their ends, since nobody knows how much is feasible.
+//! Hunts go on after findings, and follow memory-access patterns whatever the generator. Nobody knows how many instances of a
+//! class are feasible: those that one of its hunts covered stand for them, and a hunt of a tenth of the time says how soon
+//! most of them are there.
 
-use super::classes22::{CLASSES, Hunt, Lab, Raw};
+use super::classes22::{CLASSES, Hunt, Lab, QUICK, Raw, module};
+use crate::Format;
 use crate::svg::Plot;
 use anyhow::Context;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -13,8 +16,11 @@ use std::path::{Path, PathBuf};
 /// Options of the figures.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Seconds per hunt with `maptest`
-    #[arg(long, default_value_t = 600)]
+    /// Two classes, hunted for 10 s, and no figures
+    #[arg(long)]
+    quick: bool,
+    /// Seconds per hunt with `maptest`; there is another one of a tenth of that
+    #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u64).range(10..))]
     budget: u64,
     /// Seconds per hunt with the generators beside it
     #[arg(long, default_value_t = 60)]
@@ -28,80 +34,199 @@ pub struct Args {
     /// Take results of commands with these fingerprints as well, where there are none of this one
     #[arg(long, value_delimiter = ',', value_name = "HEX", requires = "resume")]
     accept: Vec<String>,
-    /// Hunt only these classes, and make no table: for several calls side by side, before one with `--resume`
+    /// Only these classes: a part of the table, or one of several calls side by side, before one with `--resume`
     #[arg(long, value_delimiter = ',', value_name = "MODULE")]
     only: Vec<String>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
 }
 
 /// The classes of CovCon's curves: the largest, and one of middle size.
 const PAIRS: [&str; 2] = ["xy_plot::XyPlot", "logger::Logger"];
 
-/// Hunts, and writes the figures beside the tables.
+/// Below the table.
+const FIGURES: &str = "
+![MAP-coverage](classes22-map-coverage.svg)
+
+![minus random](classes22-map-minus-random.svg)
+
+Method pairs against time (CovCon's Fig. 3):
+
+![pairs of xy_plot](classes22-pairs-xy-plot.svg)
+
+![pairs of logger](classes22-pairs-logger.svg)
+";
+
+/// The hunts of a class.
+struct Hunts {
+    class: &'static str,
+    maptest: Raw,
+    /// With a tenth of the time.
+    tenth: Raw,
+    random: Raw,
+}
+
+/// What a class's hunts came to.
+#[derive(Serialize, Debug)]
+struct Row {
+    event: &'static str,
+    class: &'static str,
+    tests: f64,
+    instances: f64,
+    tenth_tests: f64,
+    tenth_instances: f64,
+    /// Of the instances, those covered in a tenth of the time.
+    share: f64,
+    random_tests: f64,
+    random_instances: f64,
+    /// Of the instances that the accesses in MIR allow, those covered.
+    of_mir: f64,
+    /// In the end, the chance that the next test shows an instance not seen before.
+    chance_of_new: f64,
+    /// The fingerprint of the command.
+    build: String,
+}
+
+/// Hunts, prints, and writes the figures beside the tables.
 pub fn run(args: &Args) -> anyhow::Result<()> {
+    let classes = chosen(args)?;
+    let (budget, others) = if args.quick { (10, 2) } else { (args.budget, args.others) };
     let mut lab = Lab::new(args.command.as_deref(), "curves.jsonl", args.resume, &args.accept)?;
-    lab.prepare(CLASSES.iter().map(|(c, ..)| *c))?;
-    let mut hunt = |class: &'static str, generator: &'static str| -> anyhow::Result<Raw> {
-        let budget = if generator == "maptest" { args.budget } else { args.others };
+    lab.prepare(classes.iter().copied())?;
+    let mut hunt = |class: &'static str, generator: &'static str, budget: u64| -> anyhow::Result<Raw> {
         let hunt = Hunt { class, generator, seed: 0, budget, whole: true };
         lab.run(&hunt)?;
         lab.known(&hunt).cloned().context("a hunt has no result")
     };
-    let short = |class: &str| class.rsplit_once("::").map_or(class, |(m, _)| m).to_owned();
-    if let Some(other) = args.only.iter().find(|m| !CLASSES.iter().any(|(c, ..)| short(c) == **m)) {
+    let mut all = Vec::new();
+    for &class in &classes {
+        let maptest = hunt(class, "maptest", budget)?;
+        let tenth = hunt(class, "maptest", budget / 10)?;
+        all.push(Hunts { class, maptest, tenth, random: hunt(class, "random", others)? });
+    }
+    if !args.quick {
+        draw_coverage(&all)?;
+        for class in PAIRS.into_iter().filter(|c| classes.contains(c)) {
+            draw_pairs(class, &hunt(class, "covcon", others)?, &hunt(class, "random", others)?)?;
+        }
+    }
+    let rows: Vec<Row> = all.iter().map(Hunts::row).collect();
+    match args.format {
+        Format::Json => {
+            for row in &rows {
+                println!("{}", serde_json::to_string(row)?);
+            }
+        }
+        Format::Markdown => {
+            let mut flags = match args.quick {
+                true => "--quick".to_owned(),
+                false => format!("--budget {budget} --others {others}"),
+            };
+            if !args.only.is_empty() {
+                let _ = write!(flags, " --only {}", args.only.join(","));
+            }
+            print!("{}", markdown(&rows, &flags, (budget, others)));
+            if !args.quick {
+                print!("{FIGURES}");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn chosen(args: &Args) -> anyhow::Result<Vec<&'static str>> {
+    let all = || CLASSES.iter().map(|(class, ..)| *class);
+    if let Some(other) = args.only.iter().find(|m| !all().any(|c| module(c) == **m)) {
         anyhow::bail!("no class is in a module `{other}`");
     }
-    let chosen = |class: &str| args.only.is_empty() || args.only.contains(&short(class));
-    let mut coverage = Vec::new();
-    for (class, ..) in CLASSES.iter().filter(|(c, ..)| chosen(c)) {
-        coverage.push((*class, hunt(class, "maptest")?, hunt(class, "random")?));
+    let quick = |class: &&str| QUICK[..2].contains(class);
+    let only = |class: &&str| args.only.iter().any(|m| m == module(class));
+    Ok(match (args.only.is_empty(), args.quick) {
+        (false, _) => all().filter(only).collect(),
+        (true, true) => all().filter(quick).collect(),
+        (true, false) => all().collect(),
+    })
+}
+
+fn last(raw: &Raw) -> [f64; 7] {
+    raw.curve().last().copied().unwrap_or_default()
+}
+
+impl Hunts {
+    fn row(&self) -> Row {
+        let [maptest, tenth, random] = [&self.maptest, &self.tenth, &self.random].map(last);
+        let (covered, allowed) = self.maptest.of_mir();
+        Row {
+            event: "row",
+            class: module(self.class),
+            tests: maptest[0],
+            instances: maptest[3],
+            tenth_tests: tenth[0],
+            tenth_instances: tenth[3],
+            share: tenth[3] / maptest[3].max(1.0),
+            random_tests: random[0],
+            random_instances: random[3],
+            of_mir: covered / allowed.max(1.0),
+            chance_of_new: self.maptest.chance_of_new(),
+            build: self.maptest.build[..8].to_owned(),
+        }
     }
-    if !args.only.is_empty() {
-        return Ok(());
-    }
-    let mut pairs = Vec::new();
-    for class in PAIRS {
-        pairs.push((class, hunt(class, "covcon")?, hunt(class, "random")?));
-    }
-    let mut table = format!(
-        "# How coverage grows\n\nGenerated by `cargo bench-raddle curves --budget {} --others {}`; do not edit. Seed 0; hunts go on after findings. *full* is the larger number \
-         of instances that one of the two hunts of a class covered; *95 %* says after how many tests and seconds of search, without proving findings, `maptest` had so much of its own \
-         final coverage; *after a tenth* how much of it `maptest` had after a tenth of these seconds; *of MIR's* how much it had in the end of the instances that the accesses in the class's MIR \
-         allow, whether or not they can occur.\n\n\
-         | class | maptest: tests | instances | random: tests | instances | maptest 95 %: tests | s | s in all | after a tenth | of MIR's |\n\
+}
+
+fn markdown(rows: &[Row], flags: &str, (budget, others): (u64, u64)) -> String {
+    let tenth = budget / 10;
+    let mut s = format!(
+        "# How coverage grows\n\nGenerated by `cargo bench-raddle curves {flags}`; do not edit. Seed 0; hunts go on after findings, of wall-clock time with everything \
+         in it. *share*: the instances covered after {tenth} s, of those covered after {budget} s; *of MIR's*: how much of the instances that the accesses in the class's MIR allow was \
+         covered in the end, whether or not they can occur; *new*: the chance, in the end, that the next test shows an instance not seen before, estimated from the last hundred tests.\n\n\
+         | class | maptest, {budget} s: tests | instances | {tenth} s: tests | instances | share | of MIR's | new | random, {others} s: tests | instances |\n\
          | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
-        args.budget, args.others
     );
-    let (mut absolute, mut minus) = (Vec::new(), Vec::new());
-    let mut enough = 0;
-    for (class, maptest, random) in &coverage {
-        let [mine, theirs] = [maptest, random].map(|r| r.curve());
-        let last = |c: &[[f64; 7]]| c.last().copied().unwrap_or_default();
-        let full = last(&mine)[3].max(last(&theirs)[3]).max(1.0);
-        let share = |p: &[f64; 7]| (p[0], 100.0 * p[3] / full);
-        let at = |tests: f64| theirs.iter().take_while(|p| p[0] <= tests).last().map_or(0.0, |p| p[3]);
-        let common = |p: &&[f64; 7]| p[0] <= last(&theirs)[0];
-        absolute.push((short(class), mine.iter().map(share).collect()));
-        let difference = |p: &[f64; 7]| (p[0], 100.0 * (p[3] - at(p[0])) / full);
-        minus.push((short(class), mine.iter().filter(common).map(difference).collect()));
-        let early = mine.iter().take_while(|p| p[1] <= last(&mine)[1] / 10.0).last().map_or(0.0, |p| p[3]);
-        let early = early / last(&mine)[3].max(1.0);
-        enough += usize::from(early >= 0.95);
-        let most = mine.iter().find(|p| p[3] >= 0.95 * last(&mine)[3]).copied().unwrap_or_default();
-        let (covered, allowed) = maptest.of_mir();
+    let mut builds: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for r in rows {
         let _ = writeln!(
-            table,
-            "| {} | {} | {} | {} | {} | {} | {:.1} | {:.1} | {:.1} % | {:.1} % |",
-            short(class),
-            last(&mine)[0],
-            last(&mine)[3],
-            last(&theirs)[0],
-            last(&theirs)[3],
-            most[0],
-            most[1] / 1000.0,
-            last(&mine)[1] / 1000.0,
-            100.0 * early,
-            100.0 * covered / allowed.max(1.0)
+            s,
+            "| {} | {} | {} | {} | {} | {:.1} % | {:.1} % | {:.0} % | {} | {} |",
+            r.class,
+            r.tests,
+            r.instances,
+            r.tenth_tests,
+            r.tenth_instances,
+            100.0 * r.share,
+            100.0 * r.of_mir,
+            100.0 * r.chance_of_new,
+            r.random_tests,
+            r.random_instances
         );
+        builds.entry(&r.build).or_default().push(r.class);
+    }
+    let enough = rows.iter().filter(|r| r.share >= 0.95).count();
+    let _ = writeln!(
+        s,
+        "\nOn {enough} of {} classes {tenth} s were enough for 95 % of what {budget} s covered.",
+        rows.len()
+    );
+    if builds.len() > 1 {
+        let of: Vec<String> =
+            builds.iter().map(|(b, classes)| format!("{b} ({})", classes.join(", "))).collect();
+        let _ = writeln!(s, "\nCommands of the hunts with `maptest`: {}.", of.join("; "));
+    }
+    s
+}
+
+/// Coverage by tests, absolute and minus that of the random hunt.
+fn draw_coverage(all: &[Hunts]) -> anyhow::Result<()> {
+    let (mut absolute, mut minus) = (Vec::new(), Vec::new());
+    for hunts in all {
+        let (mine, theirs) = (hunts.maptest.curve(), hunts.random.curve());
+        let full = last(&hunts.maptest)[3].max(last(&hunts.random)[3]).max(1.0);
+        let at = |tests: f64| theirs.iter().take_while(|p| p[0] <= tests).last().map_or(0.0, |p| p[3]);
+        let common = |p: &&[f64; 7]| p[0] <= last(&hunts.random)[0];
+        let name = module(hunts.class);
+        absolute.push((name.to_owned(), mine.iter().map(|p| (p[0], 100.0 * p[3] / full)).collect()));
+        let difference = |p: &[f64; 7]| (p[0], 100.0 * (p[3] - at(p[0])) / full);
+        minus.push((name.to_owned(), mine.iter().filter(common).map(difference).collect()));
     }
     write(
         "classes22-map-coverage.svg",
@@ -116,33 +241,15 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         "tests",
         "percentage points",
         minus,
-    )?;
-    for (class, covcon, random) in &pairs {
-        let curve = |raw: &Raw| raw.curve().iter().map(|p| (p[1] / 1000.0, p[2])).collect();
-        let lines = vec![("covcon".to_owned(), curve(covcon)), ("random".to_owned(), curve(random))];
-        let file = format!("classes22-pairs-{}.svg", short(class).replace('_', "-"));
-        write(&file, &format!("Method pairs of {}", short(class)), "seconds", "pairs covered", lines)?;
-    }
-    let _ = writeln!(
-        table,
-        "\nOn {enough} of {} classes a tenth of the time was enough for 95 % of the coverage at the end.",
-        coverage.len()
-    );
-    let mut builds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (class, maptest, _) in &coverage {
-        builds.entry(&maptest.build[..8]).or_default().push(short(class));
-    }
-    if builds.len() > 1 {
-        let of = builds.iter().map(|(build, classes)| format!("{build} ({})", classes.join(", ")));
-        let _ =
-            writeln!(table, "\nCommands of the hunts with `maptest`: {}.", of.collect::<Vec<_>>().join("; "));
-    }
-    table.push_str(
-        "\n![MAP-coverage](classes22-map-coverage.svg)\n\n![minus random](classes22-map-minus-random.svg)\n\n\
-         Method pairs against time (CovCon's Fig. 3):\n\n![pairs of xy_plot](classes22-pairs-xy-plot.svg)\n\n![pairs of logger](classes22-pairs-logger.svg)\n",
-    );
-    print!("{table}");
-    Ok(())
+    )
+}
+
+/// Method pairs by seconds.
+fn draw_pairs(class: &str, covcon: &Raw, random: &Raw) -> anyhow::Result<()> {
+    let curve = |raw: &Raw| raw.curve().iter().map(|p| (p[1] / 1000.0, p[2])).collect();
+    let lines = vec![("covcon".to_owned(), curve(covcon)), ("random".to_owned(), curve(random))];
+    let file = format!("classes22-pairs-{}.svg", module(class).replace('_', "-"));
+    write(&file, &format!("Method pairs of {}", module(class)), "seconds", "pairs covered", lines)
 }
 
 fn write(

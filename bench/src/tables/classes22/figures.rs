@@ -37,7 +37,7 @@ pub fn patterns(results: &Results<'_>, dir: &Path) -> String {
         let _ = writeln!(
             s,
             "| {} | {} | {} | {} | {} |",
-            class.rsplit_once("::").map_or(*class, |(module, _)| module),
+            super::module(class),
             found.len(),
             list(&|n| n == found.len()),
             list(&|n| n > 0 && n < found.len()),

@@ -68,6 +68,11 @@ impl Raw {
         (number("covered"), number("total"))
     }
 
+    /// The chance, in the end, that the next test shows an instance not seen before.
+    pub fn chance_of_new(&self) -> f64 {
+        self.stats.as_ref().and_then(|s| s["patterns"]["chance_of_new"].as_f64()).unwrap_or(1.0)
+    }
+
     /// Points of the curve: tests, milliseconds, pairs, patterns, bugs, executions, pairs of places.
     pub fn curve(&self) -> Vec<[f64; 7]> {
         let curve = self.stats.as_ref().and_then(|s| s["curve"].as_array()).cloned().unwrap_or_default();

@@ -48,7 +48,7 @@ fn times(s: &mut String, results: &Results<'_>) {
     results.generators.iter().for_each(|_| s.push_str(" --: | --: | --: |"));
     let _ = writeln!(s, " --- | --: | --: |");
     for (class, published, rates) in &results.classes {
-        let _ = write!(s, "| {} |", class.rsplit_once("::").map_or(*class, |(module, _)| module));
+        let _ = write!(s, "| {} |", super::module(class));
         let mut kinds = std::collections::BTreeSet::new();
         for g in results.generators {
             let row = results.row(class, g);
@@ -115,7 +115,7 @@ fn comparison(s: &mut String, results: &Results<'_>, other: &str) {
         let [my_tests, their_tests] = paired(results, class, "maptest", other, |r| r.tests().max(1.0));
         let ratio = |a: &[f64], b: &[f64]| Some(median(b.to_vec())? / median(a.to_vec())?);
         let (time, count) = (ratio(&mine, &theirs), ratio(&my_tests, &their_tests));
-        let name = class.rsplit_once("::").map_or(*class, |(module, _)| module);
+        let name = super::module(class);
         slower.extend(time.filter(|t| *t < 1.0 / 1.5).map(|_| name));
         more.extend(count.filter(|t| *t < 1.0 / 1.5).map(|_| name));
         times.extend(time);

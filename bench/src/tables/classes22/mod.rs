@@ -114,8 +114,13 @@ pub const CLASSES: &[Class] = &[
     ("as_map::AsMap", [None, None, None, Some(2881.0)], None),
 ];
 
+/// The module of a class, which is what tables call it.
+pub fn module(class: &str) -> &str {
+    class.rsplit_once("::").map_or(class, |(module, _)| module)
+}
+
 /// Classes of the quick table.
-const QUICK: [&str; 5] = [
+pub const QUICK: [&str; 5] = [
     "null_appender::NullAppender",
     "int_range::IntRange",
     "x_stream::XStream",
