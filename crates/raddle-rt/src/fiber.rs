@@ -228,8 +228,6 @@ pub struct Fiber {
     pub early_timeouts: u32,
     /// Panics raised in it.
     pub panics: Vec<Panic>,
-    /// Its last atomic access in the shadow memory: address, `frees` at that moment, site, locks, size, writes.
-    pub remembered: (usize, u64, raddle_core::SiteId, u32, u32, bool),
     /// It is inside of a call that a hunt's harness has announced.
     pub calling: bool,
     /// A plain store whose value is to be filled in: trace index, address, size.

@@ -38,6 +38,8 @@ struct Chunk {
     unit: usize,
     /// For a continuation, how many chunks before is the first.
     back: usize,
+    /// What a distance inside the chunk is multiplied by, before its upper half is taken, to divide it by `unit`.
+    inverse: u64,
     /// Whether the current execution allocated it.
     generation: u32,
     blocks: Vec<Block>,
@@ -170,10 +172,24 @@ impl Heap {
             let c = &mut self.chunks[first + i];
             c.unit = if i == 0 { unit } else { 0 };
             c.back = i;
+            // Exact for distances within a chunk and units up to `SMALL`.
+            c.inverse = (1 << 32) / unit as u64 + 1;
             c.generation = self.generation;
             c.blocks.clear();
         }
         BASE + first * CHUNK
+    }
+
+    /// A chunk for blocks of this size; where its first block is. Chunks do not all begin with their first blocks, because
+    /// those would then have the same place in the processor's caches.
+    fn small_chunk(&mut self, unit: usize) -> usize {
+        const LINE: usize = 64;
+        const COLOURS: usize = 61;
+        let shift = self.next_chunk % COLOURS * 5 % COLOURS * LINE;
+        match self.chunks(1, unit) {
+            usize::MAX => usize::MAX,
+            start => start + shift / unit * unit,
+        }
     }
 
     /// Allocates; null when the region is full. The memory is not cleared.
@@ -185,7 +201,7 @@ impl Heap {
                 Some(a) => a,
                 None => {
                     let (next, end) = self.lists.bump[c];
-                    let next = if next + unit > end || next == 0 { self.chunks(1, unit) } else { next };
+                    let next = if next + unit > end || next == 0 { self.small_chunk(unit) } else { next };
                     if next == usize::MAX {
                         return std::ptr::null_mut();
                     }
@@ -216,20 +232,24 @@ impl Heap {
         self.bytes += size;
         self.held += size;
         let block = Block { serial: self.serial, place, size };
-        *self.block_mut(addr).1 = block;
+        let (c, n, _) = self.block_mut(addr);
+        c.blocks[n] = block;
         addr as *mut c_void
     }
 
-    fn block_mut(&mut self, addr: usize) -> (usize, &mut Block) {
+    /// The block at or around an address that lies in a chunk: its chunk, its number there and its start.
+    #[inline]
+    fn block_mut(&mut self, addr: usize) -> (&mut Chunk, usize, usize) {
         let mut i = (addr - BASE) / CHUNK;
         i -= self.chunks[i].back;
         let start = BASE + i * CHUNK;
         let c = &mut self.chunks[i];
-        let n = if c.unit > SMALL { 0 } else { (addr - start) / c.unit };
+        let n = if c.unit > SMALL { 0 } else { ((addr - start) as u64 * c.inverse >> 32) as usize };
         if c.blocks.len() <= n {
             c.blocks.resize(n + 1, Block::default());
         }
-        (start + n * c.unit, &mut c.blocks[n])
+        let block = start + n * c.unit;
+        (c, n, block)
     }
 
     /// The block that an address lies in, and its start.
@@ -238,32 +258,37 @@ impl Heap {
         if i >= self.next_chunk || self.chunks[i - self.chunks[i].back].unit == 0 {
             return None;
         }
-        let (start, b) = self.block_mut(addr);
-        (b.serial != 0 && addr < start + b.size.max(1)).then_some((start, *b))
+        let (c, n, start) = self.block_mut(addr);
+        let b = c.blocks[n];
+        (b.serial != 0 && addr < start + b.size.max(1)).then_some((start, b))
     }
 
     /// Frees; tells the block that it was. `None` for a block that is not in use: a double free.
     pub fn free(&mut self, addr: usize) -> Option<Block> {
         let generation = self.generation;
-        let (start, b) = self.find(addr)?;
-        if start != addr {
+        let i = (addr.wrapping_sub(BASE)) / CHUNK;
+        if i >= self.next_chunk || self.chunks[i].unit == 0 {
             return None;
         }
-        self.block_mut(addr).1.serial = 0;
+        let (c, n, start) = self.block_mut(addr);
+        let b = c.blocks[n];
+        if b.serial == 0 || start != addr {
+            return None;
+        }
+        c.blocks[n].serial = 0;
+        let (unit, current) = (c.unit, c.generation == generation);
         self.held -= b.size;
-        let i = (addr - BASE) / CHUNK;
-        let c = &self.chunks[i];
-        if c.generation != generation {
+        if !current {
             return Some(b);
         }
         self.live -= 1;
         self.bytes -= b.size;
-        if c.unit > SMALL {
+        if unit > SMALL {
             // SAFETY: the block is free; its pages may go.
-            unsafe { libc::madvise(addr as *mut c_void, c.unit, libc::MADV_DONTNEED) };
-            self.lists.large.push((c.unit / CHUNK, addr));
+            unsafe { libc::madvise(addr as *mut c_void, unit, libc::MADV_DONTNEED) };
+            self.lists.large.push((unit / CHUNK, addr));
         } else {
-            let (class, _) = class(c.unit);
+            let (class, _) = class(unit);
             self.lists.free[class].push(addr);
             // SAFETY: the block is free, and at least this long.
             unsafe { std::ptr::write_bytes(addr as *mut u8, POISON, b.size.min(POISONED)) };

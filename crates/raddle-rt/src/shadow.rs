@@ -8,29 +8,138 @@
 //! points: where a lock is always held, the order of the acquisitions decides everything.
 //!
 //! Only creation and join count as order here, because only they hold in every schedule.
+//!
+//! Most accesses have nothing to be compared with: their memory was touched by one thread only so far (`owner`), or always
+//! under the same lock, by sites that are known to share it (`guard`). They are remembered, so that a later one that breaks
+//! the rule finds them, without looking at the others. A site that is a scheduling point already has nothing to learn; it
+//! is remembered as [`POINT`], so that all such accesses of a thread are one.
 
 use raddle_core::{SiteId, ThreadId};
 
-/// One remembered access.
+/// One remembered access, in two words, so that it is compared at once.
 #[derive(Clone, Copy, PartialEq)]
 struct Cell {
-    thread: u32,
-    clock: u32,
-    site: SiteId,
-    locks: u32,
-    bytes: u8,
-    write: bool,
+    /// Thread (16 bits), the thread's own clock (16), site (32).
+    who: u64,
+    /// Lock set (16 bits), bytes (8), whether it writes (8).
+    how: u32,
 }
 
-const CELLS: usize = 6;
+/// Larger numbers of threads and clocks, that is of threads that one thread has created, are one; a lock set with a larger
+/// number counts as empty, so that at worst an access is a scheduling point that need not be one.
+const MOST: u32 = u16::MAX as u32;
+
+impl Cell {
+    #[inline(always)]
+    fn new(t: Touch, bytes: u8) -> Self {
+        let (thread, clock) = (t.thread.0.min(MOST - 1), t.clock.min(MOST));
+        let locks = if t.locks > MOST { 0 } else { t.locks };
+        Cell {
+            who: u64::from(thread) << 48 | u64::from(clock) << 32 | u64::from(t.site.0),
+            how: locks << 16 | u32::from(bytes) << 8 | u32::from(t.write),
+        }
+    }
+
+    /// The cell that it takes if that is free: threads that read and write find theirs without looking for it.
+    #[inline(always)]
+    fn usual(self) -> usize {
+        (2 * self.thread() + (self.how & 1)) as usize % (CELLS - 1)
+    }
+
+    #[inline(always)]
+    fn thread(self) -> u32 {
+        (self.who >> 48) as u32
+    }
+
+    #[inline(always)]
+    fn clock(self) -> u32 {
+        (self.who >> 32) as u32 & MOST
+    }
+
+    #[inline(always)]
+    fn site(self) -> SiteId {
+        SiteId(self.who as u32)
+    }
+
+    #[inline(always)]
+    fn locks(self) -> u32 {
+        self.how >> 16
+    }
+
+    #[inline(always)]
+    fn writes(self) -> bool {
+        self.how & 1 != 0
+    }
+}
+
+/// The bits of `how` that are the bytes, and those and whether it writes.
+const BYTES: u32 = 0xff00;
+const SAME_KIND: u32 = BYTES | 1;
+
+/// As many as fit in two lines of the cache.
+const CELLS: usize = 9;
 
 #[derive(Clone, Copy)]
+#[repr(C, align(64))]
 struct Granule {
     key: usize,
     epoch: u32,
-    /// How many cells are in use, from the first.
-    used: u32,
-    cells: [Cell; CELLS],
+    /// Which cells are in use, a bit for each.
+    used: u16,
+    /// The thread of all of them, plus one; 0 if they are of several.
+    owner: u16,
+    /// The lock set of all of them, if that has a lock that only one thread can hold and all sites are known to share; or 0.
+    guard: u32,
+    how: [u32; CELLS],
+    who: [u64; CELLS],
+}
+
+const _: () = assert!(size_of::<Granule>() == 128);
+
+/// Stands for all sites that are scheduling points already.
+pub const POINT: SiteId = SiteId(u32::MAX);
+
+impl Granule {
+    fn forget(&mut self) {
+        (self.used, self.owner, self.guard) = (0, 0, 0);
+    }
+
+    #[inline(always)]
+    fn cell(&self, i: usize) -> Cell {
+        Cell { who: self.who[i], how: self.how[i] }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, i: usize, cell: Cell) {
+        (self.who[i], self.how[i]) = (cell.who, cell.how);
+        self.used |= 1 << i;
+    }
+
+    /// Remembers an access that need not be compared with others, if it is one and has its usual place.
+    #[inline(always)]
+    fn set_unseen(&mut self, mine: Cell, shared: bool) -> bool {
+        let usual = mine.usual();
+        let taken = self.used & 1 << usual != 0;
+        let there = self.cell(usual);
+        // Whoever came after the same access has compared itself with exactly this.
+        if taken && there == mine {
+            return true;
+        }
+        let (locks, by) = (mine.locks(), mine.thread() as u16 + 1);
+        let guarded = shared && locks != 0 && self.guard == locks;
+        let replaced = !taken || there.thread() == mine.thread() && (there.how ^ mine.how) & SAME_KIND == 0;
+        if !replaced || !guarded && self.owner != by {
+            return false;
+        }
+        if self.guard != locks || !shared {
+            self.guard = 0;
+        }
+        if self.owner != by {
+            self.owner = 0;
+        }
+        self.set(usual, mine);
+        true
+    }
 }
 
 /// The table; forgotten in constant time at the start of each execution.
@@ -38,7 +147,11 @@ pub struct Shadow {
     table: Vec<Granule>,
     used: usize,
     epoch: u32,
+    /// Where granules were found last, by the end of their keys.
+    found: [u32; FOUND],
 }
+
+const FOUND: usize = 16;
 
 /// An access as the table sees it.
 #[derive(Clone, Copy, PartialEq, Default)]
@@ -47,8 +160,10 @@ pub struct Touch {
     pub thread: ThreadId,
     /// The thread's own component of its fork-join clock.
     pub clock: u32,
-    /// Where.
+    /// Where; [`POINT`] if that is a scheduling point.
     pub site: SiteId,
+    /// Whether the site is known to share its memory.
+    pub shared: bool,
     /// The locks held, interned.
     pub locks: u32,
     /// Whether it writes.
@@ -64,8 +179,8 @@ pub struct Clash {
     pub unprotected: bool,
 }
 
-const EMPTY: Cell = Cell { thread: 0, clock: 0, site: SiteId(0), locks: 0, bytes: 0, write: false };
-const BLANK: Granule = Granule { key: 0, epoch: 0, used: 0, cells: [EMPTY; CELLS] };
+const BLANK: Granule =
+    Granule { key: 0, epoch: 0, used: 0, owner: 0, guard: 0, how: [0; CELLS], who: [0; CELLS] };
 
 const MIX: usize = 0x9E37_79B9_7F4A_7C15;
 
@@ -83,7 +198,7 @@ fn stride(key: usize) -> usize {
 impl Shadow {
     /// An empty table.
     pub fn new() -> Self {
-        Shadow { table: vec![BLANK; 1 << 6], used: 0, epoch: 1 }
+        Shadow { table: vec![BLANK; 1 << 6], used: 0, epoch: 1, found: [0; FOUND] }
     }
 
     /// Forgets everything.
@@ -92,7 +207,18 @@ impl Shadow {
         self.used = 0;
     }
 
+    #[inline(always)]
     fn slot(&mut self, key: usize) -> &mut Granule {
+        let i = self.found[key % FOUND] as usize;
+        let i = match self.table.get(i) {
+            Some(g) if g.key == key && g.epoch == self.epoch => i,
+            _ => self.search(key),
+        };
+        &mut self.table[i]
+    }
+
+    #[inline(never)]
+    fn search(&mut self, key: usize) -> usize {
         if self.used * 2 > self.table.len() {
             self.grow();
         }
@@ -103,7 +229,8 @@ impl Shadow {
             if g.epoch != self.epoch {
                 self.used += 1;
                 let g = &mut self.table[i];
-                (g.key, g.epoch, g.used) = (key, self.epoch, 0);
+                (g.key, g.epoch) = (key, self.epoch);
+                g.forget();
                 break;
             }
             if g.key == key {
@@ -111,7 +238,8 @@ impl Shadow {
             }
             i = (i + stride(key)) & mask;
         }
-        &mut self.table[i]
+        self.found[key % FOUND] = i as u32;
+        i
     }
 
     fn grow(&mut self) {
@@ -120,13 +248,15 @@ impl Shadow {
         self.used = 0;
         let epoch = self.epoch;
         for g in old.into_iter().filter(|g| g.epoch == epoch) {
-            *self.slot(g.key) = g;
+            let i = self.search(g.key);
+            self.table[i] = g;
         }
     }
 
     /// Remembers an access and reports through `clash` every remembered one that it shares with. `before(t,
     /// c)` tells whether clock `c` of thread `t` is ordered before the current thread for certain, and
     /// `common(a, b)` whether two lock sets have a lock in common.
+    #[inline(always)]
     pub fn touch(
         &mut self,
         addr: usize,
@@ -142,40 +272,48 @@ impl Shadow {
             let first = at & 7;
             let n = (8 - first).min(end - at);
             let bytes = (((1u16 << n) - 1) << first) as u8;
-            let mine = Cell {
-                thread: t.thread.0,
-                clock: t.clock,
-                site: t.site,
-                locks: t.locks,
-                bytes,
-                write: t.write,
-            };
+            let mine = Cell::new(t, bytes);
             let g = self.slot(at >> 3);
-            let cells = &g.cells[..g.used as usize];
-            if cells.contains(&mine) {
-                // Whoever came in between has compared itself with exactly this.
-                at += n;
+            at += n;
+            if g.set_unseen(mine, t.shared) {
                 continue;
             }
-            let mut place = None;
+            let usual = mine.usual();
+            let mut place =
+                if g.used & 1 << usual == 0 { usual } else { (!g.used).trailing_zeros() as usize };
+            if g.used == 0 {
+                g.owner = mine.thread() as u16 + 1;
+                g.guard = if t.shared && common(t.locks, t.locks) { mine.locks() } else { 0 };
+                g.set(usual, mine);
+                continue;
+            }
+            if g.owner != mine.thread() as u16 + 1 {
+                g.owner = 0;
+            }
+            if g.guard != mine.locks() || !t.shared {
+                g.guard = 0;
+            }
             let mut victim = 0;
-            for (i, c) in cells.iter().enumerate() {
-                if c.thread == mine.thread {
-                    if c.write == mine.write && c.bytes == bytes {
-                        place = Some(i);
+            let mut rest = u32::from(g.used);
+            while rest != 0 {
+                let i = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                let c = g.cell(i);
+                if c.thread() == mine.thread() {
+                    if (c.how ^ mine.how) & SAME_KIND == 0 {
+                        place = i;
                     }
                     continue;
                 }
                 victim = i;
-                if c.bytes & bytes != 0 && (c.write || t.write) && !before(ThreadId(c.thread), c.clock) {
-                    clash(Clash { site: c.site, unprotected: !common(c.locks, t.locks) });
+                if c.how & mine.how & BYTES != 0
+                    && (c.writes() || t.write)
+                    && !before(ThreadId(c.thread()), c.clock())
+                {
+                    clash(Clash { site: c.site(), unprotected: !common(c.locks(), mine.locks()) });
                 }
             }
-            let free = g.used as usize;
-            let place = place.unwrap_or(if free < CELLS { free } else { victim });
-            g.cells[place] = mine;
-            g.used = g.used.max(place as u32 + 1);
-            at += n;
+            g.set(if place < CELLS { place } else { victim }, mine);
         }
     }
 
@@ -188,7 +326,7 @@ impl Shadow {
             let mut i = spread(key) & mask;
             while self.table[i].epoch == self.epoch {
                 if self.table[i].key == key {
-                    self.table[i].used = 0;
+                    self.table[i].forget();
                     break;
                 }
                 i = (i + stride(key)) & mask;

@@ -83,10 +83,25 @@ impl ThreadSet {
     /// The member with `k` others before it.
     #[inline(always)]
     pub fn nth(&self, k: usize) -> Option<usize> {
-        if !self.high.is_empty() {
-            return self.iter().nth(k);
-        }
-        let mut word = self.low;
+        if self.high.is_empty() { Few(self.low).nth(k) } else { self.iter().nth(k) }
+    }
+}
+
+/// A set of threads with small numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Few(u64);
+
+impl Few {
+    /// How many there are.
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// The member with `k` others before it.
+    #[inline(always)]
+    pub fn nth(self, k: usize) -> Option<usize> {
+        let mut word = self.0;
         for _ in 0..k {
             word &= word.wrapping_sub(1);
         }
@@ -122,6 +137,17 @@ pub struct Standing {
 }
 
 impl Standing {
+    /// If everybody but the running thread stands still for certain or is ready, and there are few: those who are ready, and
+    /// the running thread.
+    #[inline(always)]
+    pub fn ready_with(&self, me: usize) -> Option<Few> {
+        let bit = 1u64.checked_shl(me as u32)?;
+        let others = self.unclear.low | self.unsettled.low & !bit;
+        let few =
+            self.ready.high.is_empty() && self.unclear.high.is_empty() && self.unsettled.high.is_empty();
+        (others == 0 && few).then_some(Few(self.ready.low | bit))
+    }
+
     /// Nobody is there.
     pub fn clear(&mut self) {
         self.unsettled.clear();

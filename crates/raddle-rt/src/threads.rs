@@ -46,7 +46,6 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
         clock: Vec::new(),
         early_timeouts: 0,
         panics: Vec::new(),
-        remembered: (0, 0, SiteId(0), 0, 0, false),
         calling: false,
         urged: 0,
         store: None,

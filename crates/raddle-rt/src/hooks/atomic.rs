@@ -3,9 +3,10 @@
 //! The operation itself is done here, at the moment the strategy lets it happen. Fibers share one
 //! operating-system thread, so locked hardware operations are only needed outside executions.
 
-use super::{Verdict, filter, matters, remember_again, site, stand};
+use super::{Verdict, filter, matters, remember, site, stand};
 use crate::fiber::{Gate, State};
 use crate::image::{self, AccessKind, Class, LockFamily, LockOp, LockStep};
+use crate::memory;
 use crate::progress;
 use crate::runtime::{self, Inside, rt};
 use crate::sites::Sites;
@@ -94,11 +95,37 @@ impl Pending {
 }
 
 /// Announces an atomic operation that may matter; returns when it may happen.
-#[inline(never)]
+#[inline(always)]
 pub fn announce(p: &mut Pending, shape: Shape, pc: usize) {
     super::plain::settle_store();
     let (site, class, by_pc) = site(pc, shape.kind());
     p.site = site;
+    if class == Class::Data && !runtime::calm() && memory::owns(p.addr) && rt().store.sites.get(site).point {
+        p.record = Record::Data;
+        at_point(p, shape);
+    } else {
+        announce_other(p, shape, pc, class, by_pc);
+    }
+}
+
+/// A step on data on the heap at a scheduling point, the most frequent one.
+#[inline(never)]
+fn at_point(p: &mut Pending, shape: Shape) {
+    let r = rt();
+    p.var = r.var(p.addr);
+    let op = match shape {
+        Shape::Load => Op::Read(p.access()),
+        Shape::Store => Op::Write(p.access()),
+        Shape::Rmw | Shape::Cas => Op::Rmw(p.access()),
+    };
+    // A compare-exchange or swap may be the read of a spin loop.
+    stand(r.event(p.site, op), shape == Shape::Store);
+    remember(p.site, p.addr, p.size as usize, shape != Shape::Load);
+}
+
+#[inline(never)]
+fn announce_other(p: &mut Pending, shape: Shape, pc: usize, class: Class, by_pc: bool) {
+    let site = p.site;
     match class {
         Class::Data => visible(p, shape, Record::Data),
         Class::Lock { family, op, mode, step } => lock(p, family, op, image::mode(mode), step),
@@ -157,7 +184,7 @@ fn visible(p: &mut Pending, shape: Shape, record: Record) {
         let e = rt().event(p.site, op);
         // A compare-exchange or swap may be the read of a spin loop.
         stand(e, shape == Shape::Store);
-        remember_again(p.site, p.addr, size, write);
+        remember(p.site, p.addr, size, write);
     } else {
         progress::patience(p.site);
     }

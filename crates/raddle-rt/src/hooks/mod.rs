@@ -23,15 +23,16 @@ macro_rules! entry {
 pub mod atomic;
 pub mod atomic128;
 pub mod calls;
+mod known;
 pub mod plain;
 
+pub use known::{caches, hush, listen_again, quiet, site};
+
 use crate::fiber::State;
-use crate::image::{AccessKind, Class};
 use crate::memory;
 use crate::progress;
 use crate::runtime::{self, Mode, in_stack, rt};
-use crate::shadow::{Clash, Touch};
-use crate::table::mix;
+use crate::shadow::{Clash, POINT, Touch};
 use raddle_core::{SiteId, ThreadId};
 
 /// What the filter says about an access.
@@ -47,8 +48,6 @@ pub enum Verdict {
 
 /// Size of the small tables that remember what was just looked up.
 pub const RECENT: usize = 1024;
-/// The same for touches, which are larger: they have to stay in the processor's nearest cache.
-pub const TOUCHES: usize = 256;
 /// How much of them is used, a power of two.
 static mut SLOTS: usize = RECENT;
 
@@ -70,76 +69,6 @@ pub fn remember_little() {
 pub fn remember_much() {
     // SAFETY: one controlled thread.
     unsafe { SLOTS = RECENT };
-}
-
-/// What is known about a return address that alone determines its site.
-#[derive(Clone, Copy)]
-struct Known {
-    pc: usize,
-    site: SiteId,
-    class: Class,
-}
-
-/// On pages of its own.
-#[repr(align(4096))]
-struct Apart<T>(T);
-
-impl<T> Apart<T> {
-    fn holds(this: *const Self, addr: usize) -> bool {
-        addr.wrapping_sub(this as usize) < size_of::<Self>()
-    }
-}
-
-static mut KNOWN: Apart<[Known; RECENT]> =
-    Apart([Known { pc: 0, site: SiteId(0), class: Class::Data }; RECENT]);
-
-/// Whether an address is in tables of facts about the program's instructions: true in every execution, so that they
-/// need not be put back after one.
-pub fn caches(addr: usize) -> bool {
-    Apart::holds(&raw const KNOWN, addr) || Apart::holds(&raw const QUIET, addr)
-}
-
-/// The site of the hook call that returns to `pc`, its class, and whether `pc` alone determines it.
-#[inline(always)]
-pub fn site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
-    // SAFETY: one controlled thread.
-    let known = unsafe { KNOWN.0[(pc >> 1) & (slots() - 1) & (RECENT - 1)] };
-    if known.pc == pc { (known.site, known.class, true) } else { look_up_site(pc, kind) }
-}
-
-#[inline(never)]
-fn look_up_site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
-    let store = &mut *rt().store;
-    let (site, alone) = store.sites.at(pc, runtime::me(), 1, kind, &mut store.image);
-    let class = store.sites.get(site).class;
-    if alone {
-        // SAFETY: one controlled thread.
-        unsafe { KNOWN.0[(pc >> 1) & (slots() - 1) & (RECENT - 1)] = Known { pc, site, class } };
-    }
-    (site, class, alone)
-}
-
-/// Return addresses of accesses to words whose order does not matter, as things stand.
-static mut QUIET: Apart<[usize; QUIETS]> = Apart([0; QUIETS]);
-const QUIETS: usize = 2 * RECENT;
-
-/// Whether the access before this return address is known not to matter.
-#[inline(always)]
-pub fn quiet(pc: usize) -> bool {
-    // SAFETY: one controlled thread; the index is in range.
-    unsafe { QUIET.0[pc & (2 * SLOTS - 1) & (QUIETS - 1)] == pc }
-}
-
-/// Remembers that.
-pub fn hush(pc: usize) {
-    // SAFETY: as above.
-    unsafe { QUIET.0[pc & (2 * SLOTS - 1) & (QUIETS - 1)] = pc };
-}
-
-/// Forgets all that: something that did not matter now does.
-pub fn listen_again() {
-    // SAFETY: as above.
-    unsafe { QUIET.0 = [0; QUIETS] };
 }
 
 /// Begins a raw event of the running thread, the access before the return address `pc`; tells whether the access may
@@ -186,31 +115,11 @@ pub fn remember(site: SiteId, addr: usize, size: usize, write: bool) {
     let r = rt();
     let me = r.current;
     let f = runtime::me();
-    let touch = Touch { thread: ThreadId(me as u32), clock: f.clock[me], site, locks: f.lockset, write };
-    let slot = mix(addr as u64 >> 3 ^ u64::from(site.0) << 40 ^ (me as u64) << 56) >> (64 - TOUCHES.ilog2());
-    let recent = &mut r.recent_touches[slot as usize & (slots() - 1) & (TOUCHES - 1)];
-    let same = (addr, size, touch, r.frees);
-    if *recent != same {
-        *recent = same;
-        touch_shadow(addr, size, touch);
-    }
-}
-
-/// The same for an access that is likely to be the one that the thread made before.
-#[inline(always)]
-pub fn remember_again(site: SiteId, addr: usize, size: usize, write: bool) {
-    let f = runtime::me();
-    let this = (addr, rt().frees, site, f.lockset, size as u32, write);
-    if f.remembered != this {
-        f.remembered = this;
-        remember(site, addr, size, write);
-    }
-}
-
-fn touch_shadow(addr: usize, size: usize, touch: Touch) {
-    let r = rt();
-    let f = runtime::me();
     let sites = &mut r.store.sites;
+    let known = sites.get(site);
+    let (thread, clock, shared) = (ThreadId(me as u32), f.clock[me], known.shared);
+    let site = if known.point { POINT } else { site };
+    let touch = Touch { thread, clock, site, shared, locks: f.lockset, write };
     let locksets = &r.locksets;
     let mut learned = false;
     r.shadow.touch(
@@ -220,8 +129,9 @@ fn touch_shadow(addr: usize, size: usize, touch: Touch) {
         |t, c| f.clock.get(t.0 as usize).is_some_and(|&seen| seen >= c),
         |a, b| locksets.exclude(a, b),
         |clash: Clash| {
-            learned |= sites.learn(clash.site, clash.unprotected);
-            learned |= sites.learn(touch.site, clash.unprotected);
+            for site in [clash.site, touch.site] {
+                learned |= site != POINT && sites.learn(site, clash.unprotected);
+            }
         },
     );
     if learned {

@@ -26,12 +26,12 @@ pub use switch::{
 use crate::clock::Clock;
 use crate::fiber::{Fiber, Gate, HeldLock, State, Test};
 use crate::heap;
-use crate::hooks::{self, RECENT, TOUCHES};
+use crate::hooks::{self, RECENT};
 use crate::lockset::Locksets;
 use crate::memory;
 use crate::names::{NameKey, Vars};
 use crate::progress::PATIENCE;
-use crate::shadow::{Shadow, Touch};
+use crate::shadow::Shadow;
 use crate::standing::{Standing, ThreadSet};
 use crate::store::Store;
 use crate::sync::pthread::Models;
@@ -122,8 +122,6 @@ pub struct Runtime {
     pub spare: Vec<Box<Fiber>>,
     /// Variables looked up recently: address, `frees` at that moment, variable.
     pub recent_vars: Box<[(usize, u64, VarId); RECENT]>,
-    /// Accesses noted recently in the shadow memory, with `frees` at that moment.
-    pub recent_touches: Box<[(usize, usize, Touch, u64); TOUCHES]>,
     /// Moves whenever an address may come to mean something else.
     pub frees: u64,
     /// Order of arrival in wait queues.
@@ -168,7 +166,6 @@ impl Runtime {
             stacks: stack::Pool::default(),
             spare: Vec::new(),
             recent_vars: Box::new([(0, 0, VarId(0)); RECENT]),
-            recent_touches: Box::new([(0, 0, Touch::default(), 0); TOUCHES]),
             frees: 1,
             tickets: 0,
             standing: Standing::default(),

@@ -5,6 +5,7 @@ use crate::fiber::{Fiber, Gate, State, Test, Wait, Woken};
 use crate::heap;
 use crate::image::Image;
 use crate::sites::Sites;
+use crate::standing::Few;
 use raddle_core::strategy::{Choice, Strategy, View};
 use raddle_core::{Event, LockMode, Op, SiteId, ThreadId};
 
@@ -189,6 +190,21 @@ impl Runtime {
             }
             return i;
         }
+    }
+
+    /// Chooses one of those who are ready, if the strategy need not look at them.
+    #[inline(always)]
+    pub(super) fn choose(&mut self, ready: Few) -> Option<usize> {
+        let n = ready.len();
+        let k = if n == 1 {
+            (!self.store.strategy.every_step()).then_some(0)?
+        } else {
+            let strategy = &mut self.store.strategy;
+            let k = heap::persistent(|| strategy.choose_blindly(n))?;
+            self.decisions += 1;
+            k
+        };
+        ready.nth(k)
     }
 
     /// Asks the strategy for one of the `n` that are able.

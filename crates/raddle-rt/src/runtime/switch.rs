@@ -97,12 +97,48 @@ pub fn step(event: Event, state: State) {
     }
     let f = me();
     f.pending = event;
+    if matches!(state, State::Ready) && r.mode == Mode::Search {
+        advance();
+        return;
+    }
     f.state = state;
     r.standing.note(r.current, &state, f.system);
     dispatch();
     if let State::Lock(gate) = state {
         pass(gate);
     }
+}
+
+/// The running thread, in a search, can take the step that it stands before: what [`dispatch`] does then, without asking what
+/// cannot be the case.
+#[inline(never)]
+fn advance() {
+    let r = rt();
+    let i = r.current;
+    let next = match r.standing.ready_with(i) {
+        Some(ready) if r.steps < r.store.job.max_steps => r.choose(ready),
+        _ => None,
+    };
+    let Some(next) = next else { return advance_slowly() };
+    r.steps += 1;
+    r.store.heartbeat += 1;
+    if next == i {
+        let f = me();
+        f.renew_patience(Mode::Search, r.patience);
+        f.urged = 0;
+        return;
+    }
+    crate::hooks::plain::settle_store();
+    r.set_state(i, State::Ready);
+    transfer(next);
+    me_again(rt());
+}
+
+#[inline(never)]
+fn advance_slowly() {
+    let r = rt();
+    r.set_state(r.current, State::Ready);
+    dispatch();
 }
 
 /// Whether a thread in a calm execution that can take its step need not ask; if so, the step is counted.

@@ -1,0 +1,78 @@
+//! What is known about the return addresses of hooks, for their fast paths.
+//!
+//! Each access of the program asks here, so the entries of neighbouring instructions lie in one line of the processor's
+//! cache: hook calls are hardly ever closer to each other than eight bytes, and each eight bytes of code have an entry. What
+//! does not fit is looked up again.
+
+use super::{RECENT, slots};
+use crate::image::{AccessKind, Class};
+use crate::runtime::{self, rt};
+use raddle_core::SiteId;
+
+/// What is known about a return address.
+#[derive(Clone, Copy)]
+struct Known {
+    /// The return address; with [`QUIET`], if the order of its accesses does not matter as things stand.
+    key: usize,
+    /// Its site, if the address alone determines it.
+    site: SiteId,
+    class: Class,
+}
+
+/// No address has this bit.
+const QUIET: usize = 1 << 63;
+
+/// On pages of its own.
+#[repr(align(4096))]
+struct Apart([Known; RECENT]);
+
+const NONE: Known = Known { key: 0, site: SiteId(0), class: Class::Data };
+
+static mut KNOWN: Apart = Apart([NONE; RECENT]);
+
+/// Whether an address is in this table of facts about the program's instructions: true in every execution, so that it
+/// need not be put back after one.
+pub fn caches(addr: usize) -> bool {
+    addr.wrapping_sub(&raw const KNOWN as usize) < size_of::<Apart>()
+}
+
+#[inline(always)]
+fn entry(pc: usize) -> &'static mut Known {
+    // SAFETY: one controlled thread, which keeps no reference; the index is in range.
+    unsafe { (*(&raw mut KNOWN)).0.get_unchecked_mut((pc >> 3) & (slots() - 1) & (RECENT - 1)) }
+}
+
+/// The site of the hook call that returns to `pc`, its class, and whether `pc` alone determines it.
+#[inline(always)]
+pub fn site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
+    let known = entry(pc);
+    if known.key == pc { (known.site, known.class, true) } else { look_up_site(pc, kind) }
+}
+
+#[inline(never)]
+fn look_up_site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
+    let store = &mut *rt().store;
+    let (site, alone) = store.sites.at(pc, runtime::me(), 1, kind, &mut store.image);
+    let class = store.sites.get(site).class;
+    if alone {
+        *entry(pc) = Known { key: pc, site, class };
+    }
+    (site, class, alone)
+}
+
+/// Whether the access before this return address is known not to matter.
+#[inline(always)]
+pub fn quiet(pc: usize) -> bool {
+    entry(pc).key == pc | QUIET
+}
+
+/// Remembers that.
+pub fn hush(pc: usize) {
+    *entry(pc) = Known { key: pc | QUIET, ..NONE };
+}
+
+/// Forgets all that: something that did not matter now does.
+pub fn listen_again() {
+    // SAFETY: one controlled thread, which keeps no reference.
+    unsafe { KNOWN.0 = [NONE; RECENT] };
+}
