@@ -7,6 +7,7 @@
 //! long as they end well: closures are simply called again, a program is put back to where its executions begin (see
 //! `rewind`).
 
+use crate::brisk;
 use crate::failure;
 use crate::fiber::State;
 use crate::heap;
@@ -76,6 +77,7 @@ fn conclude(store: &mut Store, outcome: Outcome) {
     if store.stats.executions <= store.job.traces {
         messages::trace(store);
     }
+    store.unchanged = if store.learned { 0 } else { store.unchanged + 1 };
     let run = Finished { trace: &store.trace, outcome: &outcome, learned: store.learned };
     let strategy = &mut store.strategy;
     heap::persistent(|| strategy.end(&run));
@@ -164,17 +166,23 @@ pub fn silent_failure(store: &mut Store, fate: &Fate) {
     store.end = End::Failed;
 }
 
+/// Whether a child has ended with a failure; one that it could not report itself is put into the store.
+fn went_wrong(store: &mut Store, fate: &Fate) -> bool {
+    let uncontrolled = matches!(fate, Fate::Hung) && !store.stats.uncontrolled.is_empty();
+    if !matches!(fate, Fate::Exited(SAID)) && store.end == End::Running && !uncontrolled {
+        silent_failure(store, fate);
+    }
+    store.end == End::Failed
+}
+
 /// Draws the conclusion from a child that has ended; a reason to stop, if there is one.
 fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
-    let said = matches!(fate, Fate::Exited(SAID));
     if matches!(fate, Fate::Hung) && !store.stats.uncontrolled.is_empty() {
         // No verdict on the program: it waits for something that nobody here decides.
         conclude(store, Outcome::Abandoned);
         return Some(Stop::Budget);
     }
-    if !said && store.end == End::Running {
-        silent_failure(store, &fate);
-    }
+    went_wrong(store, &fate);
     match store.end.clone() {
         End::Failed => {
             store.stats.failures += 1;
@@ -348,13 +356,23 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
                 if let Some(stop) = next(store) {
                     break stop;
                 }
+                brisk::begin(store);
                 r.execute(start, arg);
                 conclude(store, Outcome::Passed);
             };
+            store.brisk = false;
             batch_ends(store, stop)
         }
         let fate = wait_for(pid, store);
         store.now_ms = spent_ms();
+        if store.brisk && went_wrong(store, &fate) {
+            brisk::look_again(store, || {
+                r.begin_loop();
+                messages::hide_output();
+                signals::install();
+                r.execute(start, arg);
+            });
+        }
         let stop = after_child(store, fate);
         if let (End::Failed, Some(f)) = (&store.end, &store.failure) {
             answer(&Message::Failure(f.clone()));

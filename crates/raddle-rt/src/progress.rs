@@ -5,7 +5,7 @@
 //! fair turns, and is a livelock only if that leads nowhere either.
 
 use crate::fiber::State;
-use crate::runtime::{Mode, Runtime, alone, load, me, rt, step};
+use crate::runtime::{Mode, Runtime, alone, brisk, load, me, rt, step};
 use raddle_core::{Event, Op, SiteId, Trace};
 
 /// Raw events without a dispatch after which a thread is made to yield: it may be spinning on memory that
@@ -139,6 +139,9 @@ impl Runtime {
     #[cold]
     pub fn overrun(&mut self) {
         let limit = self.store.job.max_steps;
+        if brisk() {
+            crate::brisk::too_long();
+        }
         if self.mode == Mode::Search {
             let (events, transfers) = (self.store.trace.events.len(), self.store.schedule.transfers.len());
             let (events, transfers) = *self.limit_at.get_or_insert((events, transfers));

@@ -281,6 +281,11 @@ impl Sites {
         &self.list[id.0 as usize]
     }
 
+    /// Whether a scheduling point has this return address.
+    pub fn have_point_at(&self, pc: usize) -> bool {
+        self.list.iter().any(|s| s.point && s.chain.first() == Some(&pc))
+    }
+
     /// Forgets what was learned from executions, not what the debug information says.
     pub fn forget_learned(&mut self) {
         for s in &mut self.list {
@@ -302,7 +307,11 @@ impl Sites {
 
     /// A hidden synchronisation follows a site; tells whether that is news.
     pub fn hides(&mut self, id: SiteId) -> bool {
-        !std::mem::replace(&mut self.list[id.0 as usize].hides, true)
+        let news = !std::mem::replace(&mut self.list[id.0 as usize].hides, true);
+        if news {
+            crate::hooks::listen_again();
+        }
+        news
     }
 
     /// A site touches shared memory, without (`unprotected`) or with a lock; tells whether it became a

@@ -75,9 +75,8 @@ impl ThreadSet {
 
     /// The members, ascending.
     #[inline]
-    pub fn iter(&self) -> impl Iterator<Item = usize> {
-        let words = std::iter::once(self.low).chain(self.high.iter().copied());
-        words.enumerate().flat_map(|(n, word)| Members { word, from: n * BITS })
+    pub fn iter(&self) -> Members<'_> {
+        Members { word: self.low, from: 0, high: self.high.iter() }
     }
 
     /// The member with `k` others before it.
@@ -109,19 +108,27 @@ impl Few {
     }
 }
 
-struct Members {
+/// The members of a set, ascending.
+pub struct Members<'a> {
+    /// Those of the word at hand that are left, and the first that could be in it.
     word: u64,
     from: usize,
+    /// The words after it.
+    high: std::slice::Iter<'a, u64>,
 }
 
-impl Iterator for Members {
+impl Iterator for Members<'_> {
     type Item = usize;
 
     #[inline]
     fn next(&mut self) -> Option<usize> {
-        let i = (self.word != 0).then(|| self.from + self.word.trailing_zeros() as usize);
-        self.word &= self.word.wrapping_sub(1);
-        i
+        while self.word == 0 {
+            self.word = *self.high.next()?;
+            self.from += BITS;
+        }
+        let i = self.from + self.word.trailing_zeros() as usize;
+        self.word &= self.word - 1;
+        Some(i)
     }
 }
 
@@ -146,6 +153,20 @@ impl Standing {
         let few =
             self.ready.high.is_empty() && self.unclear.high.is_empty() && self.unsettled.high.is_empty();
         (others == 0 && few).then_some(Few(self.ready.low | bit))
+    }
+
+    /// The running thread, one of few, stands before a step that it can take.
+    #[inline(always)]
+    pub fn becomes_ready(&mut self, me: usize) {
+        self.unsettled.low &= !(1 << me);
+        self.ready.low |= 1 << me;
+    }
+
+    /// A thread with a small number that was ready goes on.
+    #[inline(always)]
+    pub fn goes_on(&mut self, me: usize) {
+        self.ready.low &= !(1 << me);
+        self.unsettled.low |= 1 << me;
     }
 
     /// Nobody is there.

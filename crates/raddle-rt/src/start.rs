@@ -169,6 +169,9 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             stats: Stats::default(),
             heartbeat: 0,
             learned: false,
+            unchanged: 0,
+            brisk: false,
+            never_brisk: false,
             now_ms: 0,
             progress_ms: 0,
             reached: Reached::default(),
@@ -220,6 +223,8 @@ pub fn adopt(store: &mut Store, wishes: Job, findings: bool) -> Result<bool, Str
     store.reached = Reached::default();
     store.most_threads = 0;
     store.gives_up = false;
+    store.unchanged = 0;
+    store.never_brisk = false;
     Ok(true)
 }
 

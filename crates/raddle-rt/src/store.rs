@@ -59,6 +59,12 @@ pub struct Store {
     pub heartbeat: u64,
     /// Something was learned in the execution in progress.
     pub learned: bool,
+    /// Executions in a row in which nothing was.
+    pub unchanged: u64,
+    /// The execution in progress is a brisk one.
+    pub brisk: bool,
+    /// No execution is to be one.
+    pub never_brisk: bool,
     /// A test that returns without a panic and without a word passes; learned from its harness.
     pub quiet_means_passed: bool,
     /// Milliseconds since the search began, as the parent last looked.

@@ -106,6 +106,11 @@ pub trait Strategy: std::fmt::Debug + Send {
     fn choose_blindly(&mut self, _enabled: usize) -> Option<usize> {
         None
     }
+    /// Whether it never looks at anything: neither at what threads are about to do, nor at what happened in an execution.
+    /// Then most executions need not be recorded.
+    fn is_blind(&self) -> bool {
+        false
+    }
     /// Whether [`Strategy::happened`] is of use to it.
     fn listens(&self) -> bool {
         false

@@ -29,6 +29,10 @@ impl Strategy for Random {
     fn choose_blindly(&mut self, enabled: usize) -> Option<usize> {
         Some(self.rng.random_range(0..enabled))
     }
+
+    fn is_blind(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

@@ -103,9 +103,36 @@ pub fn announce(p: &mut Pending, shape: Shape, pc: usize) {
     if class == Class::Data && !runtime::calm() && memory::owns(p.addr) && rt().store.sites.get(site).point {
         p.record = Record::Data;
         at_point(p, shape);
+        if runtime::brisk() {
+            super::heat(pc);
+        }
     } else {
         announce_other(p, shape, pc, class, by_pc);
     }
+}
+
+/// The same in one piece for an operation of a brisk execution at a known scheduling point. If it was none, nothing has
+/// happened.
+#[inline(always)]
+fn announce_briskly(addr: usize, shape: Shape, pc: usize) -> Option<SiteId> {
+    if !runtime::brisk() || !memory::owns(addr) {
+        return None;
+    }
+    let site = super::hot(pc)?;
+    let f = runtime::me();
+    if shape != Shape::Store && f.spin_count > 0 {
+        return None;
+    }
+    f.pending.site = site;
+    f.anchor = site;
+    runtime::advance();
+    Some(site)
+}
+
+/// An operation announced like that has happened.
+#[inline(always)]
+fn happened_briskly(site: SiteId, addr: usize, size: u8, old: u128, changed: bool) {
+    if changed { progress::progressed() } else { progress::saw(site, addr, size, old) }
 }
 
 /// A step on data on the heap at a scheduling point, the most frequent one.
@@ -336,6 +363,11 @@ macro_rules! atomics {
                     return at(addr).load(Relaxed);
                 }
                 let _inside = Inside::enter();
+                if let Some(site) = announce_briskly(addr, Shape::Load, pc) {
+                    let v = at(addr).load(Relaxed);
+                    happened_briskly(site, addr, $size, v as u128, false);
+                    return v;
+                }
                 let mut p = Pending::new(addr, $size, mo);
                 announce(&mut p, Shape::Load, pc);
                 let v = at(addr).load(Relaxed);
@@ -364,6 +396,11 @@ macro_rules! atomics {
                     return act().0;
                 }
                 let _inside = Inside::enter();
+                if let Some(site) = announce_briskly(addr, shape, pc) {
+                    let (old, new) = act();
+                    happened_briskly(site, addr, $size, old as u128, shape == Shape::Store || old != new);
+                    return old;
+                }
                 let mut p = Pending::new(addr, $size, mo);
                 announce(&mut p, shape, pc);
                 let (old, new) = act();
@@ -438,6 +475,11 @@ macro_rules! atomics {
                     return act();
                 }
                 let _inside = Inside::enter();
+                if let Some(site) = announce_briskly(addr, Shape::Cas, pc) {
+                    let old = act();
+                    happened_briskly(site, addr, $size, old as u128, old == expected && old != new);
+                    return old;
+                }
                 let mut p = Pending::new(addr, $size, mo);
                 announce(&mut p, Shape::Cas, pc);
                 let old = act();

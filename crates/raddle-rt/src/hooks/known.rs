@@ -12,15 +12,21 @@ use raddle_core::SiteId;
 /// What is known about a return address.
 #[derive(Clone, Copy)]
 struct Known {
-    /// The return address; with [`QUIET`], if the order of its accesses does not matter as things stand.
+    /// The return address; with [`QUIET`], if the order of its accesses does not matter as things stand; with [`DULL`], if it
+    /// is of no interest to a brisk execution, being no scheduling point.
     key: usize,
     /// Its site, if the address alone determines it.
     site: SiteId,
     class: Class,
 }
 
-/// No address has this bit.
+/// No address has these bits.
 const QUIET: usize = 1 << 63;
+const DULL: usize = 1 << 62;
+/// The address has several sites, one for each way to get there, and none of them is a scheduling point.
+const MANY: usize = 1 << 61;
+/// It is that of an atomic access to the program's data which is a scheduling point, and nothing hidden follows.
+const HOT: usize = 1 << 60;
 
 /// On pages of its own.
 #[repr(align(4096))]
@@ -46,7 +52,7 @@ fn entry(pc: usize) -> &'static mut Known {
 #[inline(always)]
 pub fn site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
     let known = entry(pc);
-    if known.key == pc { (known.site, known.class, true) } else { look_up_site(pc, kind) }
+    if known.key & !(DULL | HOT) == pc { (known.site, known.class, true) } else { look_up_site(pc, kind) }
 }
 
 #[inline(never)]
@@ -63,12 +69,39 @@ fn look_up_site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
 /// Whether the access before this return address is known not to matter.
 #[inline(always)]
 pub fn quiet(pc: usize) -> bool {
-    entry(pc).key == pc | QUIET
+    let key = entry(pc).key;
+    key == pc | QUIET || key & !MANY == pc | DULL && runtime::brisk()
 }
 
 /// Remembers that.
 pub fn hush(pc: usize) {
     *entry(pc) = Known { key: pc | QUIET, ..NONE };
+}
+
+/// Remembers that the access before this return address, whose site has just been asked for, is no scheduling point.
+pub fn bore(pc: usize) {
+    let known = entry(pc);
+    if known.key == pc {
+        known.key |= DULL;
+    } else if !rt().store.sites.have_point_at(pc) {
+        *known = Known { key: pc | DULL | MANY, ..NONE };
+    }
+}
+
+/// The site of an atomic access that [`heat`] was called for.
+#[inline(always)]
+pub fn hot(pc: usize) -> Option<SiteId> {
+    let known = entry(pc);
+    (known.key == pc | HOT).then_some(known.site)
+}
+
+/// Remembers that the atomic access before this return address, whose site has just been asked for, is to data and a
+/// scheduling point.
+pub fn heat(pc: usize) {
+    let known = entry(pc);
+    if known.key == pc && !rt().store.sites.get(known.site).hides {
+        known.key |= HOT;
+    }
 }
 
 /// Forgets all that: something that did not matter now does.

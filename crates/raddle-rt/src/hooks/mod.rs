@@ -26,7 +26,7 @@ pub mod calls;
 mod known;
 pub mod plain;
 
-pub use known::{caches, hush, listen_again, quiet, site};
+pub use known::{bore, caches, heat, hot, hush, listen_again, quiet, site};
 
 use crate::fiber::State;
 use crate::memory;
@@ -88,6 +88,9 @@ pub fn filter(site: SiteId, addr: usize, size: usize, write: bool) -> Verdict {
     if point && memory::owns(addr) {
         return Verdict::Point;
     }
+    if !point && runtime::brisk() {
+        return Verdict::Private;
+    }
     if !memory::owns(addr) {
         if in_stack(runtime::me().private, addr + size - 1) {
             return Verdict::Private;
@@ -110,8 +113,15 @@ pub fn filter(site: SiteId, addr: usize, size: usize, write: bool) -> Verdict {
 }
 
 /// Remembers an access in the shadow memory and learns from clashes.
-#[inline(never)]
+#[inline(always)]
 pub fn remember(site: SiteId, addr: usize, size: usize, write: bool) {
+    if !runtime::brisk() {
+        touch_shadow(site, addr, size, write);
+    }
+}
+
+#[inline(never)]
+fn touch_shadow(site: SiteId, addr: usize, size: usize, write: bool) {
     let r = rt();
     let me = r.current;
     let f = runtime::me();
@@ -136,6 +146,7 @@ pub fn remember(site: SiteId, addr: usize, size: usize, write: bool) {
     );
     if learned {
         r.store.learned = true;
+        listen_again();
     }
 }
 

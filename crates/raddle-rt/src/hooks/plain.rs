@@ -59,7 +59,14 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
     if class != Class::Data {
         if by_pc {
             super::hush(pc);
+        } else if runtime::brisk() {
+            super::bore(pc);
         }
+        progress::patience(s);
+        return;
+    }
+    if runtime::brisk() && !rt().store.sites.get(s).point {
+        super::bore(pc);
         progress::patience(s);
         return;
     }
@@ -80,7 +87,7 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
     }
     if write {
         progress::progressed();
-        if bytes != 0 {
+        if bytes != 0 && !runtime::brisk() {
             runtime::me().store = Some((rt().store.trace.events.len(), addr, bytes));
         }
         let e = rt().event(s, Op::Write(access(var, bytes)));

@@ -22,7 +22,7 @@ pub fn heap() -> &'static mut Heap {
 
 /// The calls around an allocation.
 fn place() -> u32 {
-    if runtime::calm() {
+    if runtime::unseen() {
         return 0;
     }
     let r = rt();
@@ -56,7 +56,7 @@ fn release(addr: usize) -> bool {
     match heap().free(addr) {
         Some(block) => {
             if runtime::installed() {
-                if !runtime::calm() {
+                if !runtime::unseen() {
                     rt().shadow.forget(addr, block.size);
                 }
                 rt().frees += 1;

@@ -17,6 +17,10 @@ static mut ME: *mut Fiber = std::ptr::null_mut();
 static mut ALONE: bool = true;
 /// The execution is a calm one.
 static mut CALM: bool = false;
+/// The execution is a brisk one.
+static mut BRISK: bool = false;
+/// One of the two.
+static mut UNSEEN: bool = false;
 
 /// The running thread.
 #[inline(always)]
@@ -56,7 +60,34 @@ pub fn calm() -> bool {
 /// Makes the next execution a calm one, or not.
 pub fn set_calm(on: bool) {
     // SAFETY: one controlled thread.
-    unsafe { CALM = on };
+    unsafe {
+        CALM = on;
+        UNSEEN = on || BRISK;
+    }
+}
+
+/// Whether the execution is a brisk one: only steps at known scheduling points and on locks are looked at, nothing is
+/// learned and nothing recorded (see `brisk`).
+#[inline(always)]
+pub fn brisk() -> bool {
+    // SAFETY: one controlled thread.
+    unsafe { BRISK }
+}
+
+/// Makes the next execution a brisk one, or not.
+pub fn set_brisk(on: bool) {
+    // SAFETY: one controlled thread.
+    unsafe {
+        BRISK = on;
+        UNSEEN = on || CALM;
+    }
+}
+
+/// Whether the execution is a calm or a brisk one, so that nobody asks what it touched.
+#[inline(always)]
+pub fn unseen() -> bool {
+    // SAFETY: one controlled thread.
+    unsafe { UNSEEN }
 }
 
 /// Whether an address lies in a stack.

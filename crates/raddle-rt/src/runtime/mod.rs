@@ -14,12 +14,12 @@ mod pick;
 mod switch;
 
 pub use globals::{
-    Inside, LISTENING, active, alone, calm, controlled, in_stack, install, installed, me, rt, set_active,
-    set_calm,
+    Inside, LISTENING, active, alone, brisk, calm, controlled, in_stack, install, installed, me, rt,
+    set_active, set_brisk, set_calm, unseen,
 };
 pub use load::{IMPOSSIBLE, is_programs_fault, load};
 pub use switch::{
-    after, await_gate, enter_from_host, exit_thread, give_way, hidden_synchronisation, join_key,
+    advance, after, await_gate, enter_from_host, exit_thread, give_way, hidden_synchronisation, join_key,
     leave_to_host, step, wait, wake,
 };
 
@@ -248,7 +248,7 @@ impl Runtime {
     #[inline(always)]
     pub fn record(&mut self, event: Event) {
         if self.mode == Mode::Replay && self.in_overtime()
-            || calm() && !matches!(event.op, Op::Enter(_) | Op::Leave(_))
+            || unseen() && (brisk() || !matches!(event.op, Op::Enter(_) | Op::Leave(_)))
         {
             return;
         }
@@ -284,6 +284,9 @@ impl Runtime {
     /// The variable at an address; a new one where memory was freed and allocated again.
     #[inline(always)]
     pub fn var(&mut self, addr: usize) -> VarId {
+        if brisk() {
+            return VarId(0);
+        }
         let slot = (addr >> 2) & (hooks::slots() - 1) & (RECENT - 1);
         if self.recent_vars[slot].0 == addr && self.recent_vars[slot].1 == self.frees {
             return self.recent_vars[slot].2;
@@ -325,7 +328,7 @@ impl Runtime {
     pub fn acquired(&mut self, addr: usize, mode: LockMode, site: SiteId) {
         let me = self.current;
         self.fibers[me].held.push(HeldLock { addr, mode, site });
-        if calm() {
+        if unseen() {
             return;
         }
         let var = self.var(addr);
@@ -343,11 +346,11 @@ impl Runtime {
             let held = &mut self.fibers[i].held;
             let last = held.iter().rposition(|h| h.addr == addr).expect("just found");
             held.remove(last);
-            if !calm() {
+            if !unseen() {
                 self.note_lockset(i);
             }
         }
-        if calm() {
+        if unseen() {
             return;
         }
         let var = self.var(addr);

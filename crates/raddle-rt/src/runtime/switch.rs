@@ -83,7 +83,6 @@ pub fn enter_from_host() {
 #[inline(always)]
 pub fn step(event: Event, state: State) {
     let r = rt();
-    r.visible += !matches!(event.op, Op::Join(_)) as u64;
     // Nothing here takes a reference to the event or the state: they go straight to where they stay.
     if calm() {
         let can = match state {
@@ -92,6 +91,7 @@ pub fn step(event: Event, state: State) {
             _ => false,
         };
         if can && goes_on(r) {
+            r.visible += 1;
             return;
         }
     }
@@ -101,6 +101,7 @@ pub fn step(event: Event, state: State) {
         advance();
         return;
     }
+    r.visible += !matches!(event.op, Op::Join(_)) as u64;
     f.state = state;
     r.standing.note(r.current, &state, f.system);
     dispatch();
@@ -112,8 +113,9 @@ pub fn step(event: Event, state: State) {
 /// The running thread, in a search, can take the step that it stands before: what [`dispatch`] does then, without asking what
 /// cannot be the case.
 #[inline(never)]
-fn advance() {
+pub fn advance() {
     let r = rt();
+    r.visible += 1;
     let i = r.current;
     let next = match r.standing.ready_with(i) {
         Some(ready) if r.steps < r.store.job.max_steps => r.choose(ready),
@@ -129,9 +131,15 @@ fn advance() {
         return;
     }
     crate::hooks::plain::settle_store();
-    r.set_state(i, State::Ready);
+    me().state = State::Ready;
+    r.standing.becomes_ready(i);
     transfer(next);
-    me_again(rt());
+    let r = rt();
+    let f = me();
+    f.renew_patience(Mode::Search, r.patience);
+    f.urged = 0;
+    f.state = State::Unsettled;
+    r.standing.goes_on(i);
 }
 
 #[inline(never)]
