@@ -148,6 +148,13 @@ fn what_only_looks_like_a_crash_passes() {
 }
 
 #[test]
+fn a_long_loop_is_not_called_tested_and_no_livelock() {
+    let ran = test("crashers", &["--test", "long", "--schedules", "2", "--max-steps", "1000"]);
+    assert_eq!(compare("crashers", &ran, |_| vec!["too-long"]), 2);
+    assert_eq!(ran.code, 3);
+}
+
+#[test]
 fn waiting_in_the_kernel_is_not_called_tested() {
     let ran = test("uncontrolled", &["--schedules", "20", "--hang", "3s"]);
     assert_eq!(compare("uncontrolled", &ran, |_| vec!["uncontrolled"]), 6);

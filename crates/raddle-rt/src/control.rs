@@ -409,6 +409,7 @@ impl Runtime {
         self.visible = 0;
         self.decisions = 0;
         self.limit_at = None;
+        self.rounds.clear();
         self.patience = if self.store.strategy.is_patient() { LONG_PATIENCE } else { PATIENCE };
         self.tickets = 0;
         self.frees += 1;
