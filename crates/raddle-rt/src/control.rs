@@ -433,9 +433,7 @@ impl Runtime {
 
 /// The execution is over and nothing went wrong, unless a panic was lost.
 pub fn finish() -> ! {
-    if let Some(i) = failure::unjoined_panic() {
-        failure::panicked_in(i);
-    }
+    failure::judge_unjoined();
     let r = rt();
     if r.mode == Mode::Replay && r.replay_at < r.store.replay.as_ref().map_or(0, |s| s.transfers.len()) {
         failure::diverged("the execution ended before its schedule did");
