@@ -500,8 +500,9 @@ pub fn process_ends(code: i32) -> ! {
         }
         _ if code != 0 => failure::test_failed(code),
         _ => {
-            if r.root_ended_at.is_some() && r.fibers[r.root].panics.is_empty() {
-                r.store.quiet_means_passed = true;
+            let quiet = r.root_ended_at.is_some() && r.fibers[r.root].panics.is_empty();
+            if quiet && !r.store.quiet_means_passed {
+                r.store.quiet_means_passed = heap::persistent(|| r.store.image.failing_tests_speak());
             }
             for i in 0..r.fibers.len() {
                 // The harness itself never counts as unfinished.
