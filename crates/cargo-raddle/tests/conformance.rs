@@ -8,6 +8,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 use support::{Ran, raddle, ran};
 
 /// Tests whose result is wrong today: the package, the test, and the wrong result as `status` or
@@ -16,6 +17,10 @@ const KNOWN_GAPS: &[(&str, &str, &str)] = &[];
 
 /// Runs `cargo raddle test` on a package of `testdata/`. No limit depends on the clock but the one for hangs.
 fn test(package: &str, args: &[&str]) -> Ran {
+    ran(command(package, args).output().unwrap())
+}
+
+fn command(package: &str, args: &[&str]) -> Command {
     let manifest =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(package).join("Cargo.toml");
     let mut command = raddle();
@@ -26,7 +31,7 @@ fn test(package: &str, args: &[&str]) -> Ran {
         command.env_remove(name);
     }
     command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance").join(package));
-    ran(command.output().unwrap())
+    command
 }
 
 /// What came out for each test: `status`, or `failed: kind` where there is a finding.
@@ -147,6 +152,30 @@ fn every_crash_and_hang_is_a_finding_of_its_kind() {
     };
     assert_eq!(compare("crashers", &ran, kind), 18);
     assert_eq!(ran.code, 1);
+}
+
+#[test]
+fn a_hundred_failures_leave_the_process_they_come_from_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("footprints");
+    let limits =
+        ["--schedules", "100", "--max-failures", "100", "--max-steps", "500", "--strategy", "random"];
+    let mut command = command("crashers", &["--test", "leftovers"]);
+    let ran = ran(command.args(limits).env("FOOTPRINTS", &file).output().unwrap());
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    let mut kinds: Vec<String> =
+        ran.named("finding").iter().map(|f| f["kind"].as_str().unwrap().to_owned()).collect();
+    kinds.sort();
+    kinds.dedup();
+    assert_eq!(kinds, ["crash", "deadlock", "livelock", "panic"]);
+    assert_eq!(ran.named("test")[0]["stats"]["failures"], 100);
+    let text = support::read(&file);
+    let prints: Vec<Vec<u64>> =
+        text.lines().map(|l| l.split(' ').map(|n| n.parse().unwrap()).collect()).collect();
+    // The first executions bring in what is loaded and reserved once; replays come after the hundredth.
+    let (early, late) = (&prints[8], &prints[99]);
+    assert_eq!(early[..2], late[..2], "threads and descriptors");
+    assert!(late[2] < early[2] + 4096, "from {} to {} kB", early[2], late[2]);
 }
 
 #[test]
