@@ -15,7 +15,8 @@ use support::{Ran, raddle, ran};
 /// `status: kind`. A test that is listed here and comes out right fails the suite: it has to leave the list.
 const KNOWN_GAPS: &[(&str, &str, &str)] = &[];
 
-/// Runs `cargo raddle test` on a package of `testdata/`. No limit depends on the clock but the one for hangs.
+/// Runs `cargo raddle test` on a package of `testdata/`. No limit depends on the clock but the one for hangs,
+/// unless there is a budget.
 fn test(package: &str, args: &[&str]) -> Ran {
     ran(command(package, args).output().unwrap())
 }
@@ -24,8 +25,11 @@ fn command(package: &str, args: &[&str]) -> Command {
     let manifest =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(package).join("Cargo.toml");
     let mut command = raddle();
-    command.args(["raddle", "test", "--format", "json", "--jobs", "2", "--budget", "0", "--manifest-path"]);
+    command.args(["raddle", "test", "--format", "json", "--jobs", "2", "--manifest-path"]);
     command.arg(manifest).args(args);
+    if !args.contains(&"--budget") {
+        command.args(["--budget", "0"]);
+    }
     // As a user would call it, not as the test of this crate was called; and nothing is built among the sources.
     for name in ["CARGO", "RUSTC", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
         command.env_remove(name);
@@ -188,7 +192,12 @@ fn what_only_looks_like_a_crash_passes() {
 #[test]
 fn a_long_loop_is_not_called_tested_and_no_livelock() {
     let ran = test("crashers", &["--test", "long", "--schedules", "2", "--max-steps", "1000"]);
-    assert_eq!(compare("crashers", &ran, |_| vec!["too-long"]), 2);
+    assert_eq!(compare("crashers", &ran, |_| vec!["too-long"]), 3);
+    assert_eq!(ran.code, 3);
+    // Where the steps are not limited, time is.
+    let limits = ["--test", "long", "a_counter_is", "--budget", "200ms", "--max-steps", "1000000000000"];
+    let ran = test("crashers", &limits);
+    assert_eq!(compare("crashers", &ran, |_| vec!["too-long"]), 1);
     assert_eq!(ran.code, 3);
 }
 

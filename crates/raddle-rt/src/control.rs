@@ -30,6 +30,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const TOO_MANY: u64 = 2;
 const PROGRESS_MS: u64 = 250;
 const LONG_MS: u64 = 1000;
+/// So long after the end of the budget an execution in progress may go on.
+const LATE_MS: u64 = 5000;
 
 /// When the search began; real time, used for budgets and progress only.
 static mut BEGAN: Option<Instant> = None;
@@ -101,6 +103,8 @@ pub enum Fate {
 /// Waits for a child, looking at its heartbeat.
 pub fn wait_for(pid: i32, store: &mut Store) -> Fate {
     let patience = store.job.hang_ms.max(1);
+    let (budget, steps) = (store.job.budget_ms, store.job.max_steps);
+    let latest = if budget == 0 || store.replay.is_some() { u64::MAX } else { budget + LATE_MS };
     // SAFETY: plain system calls on our own child; `heartbeat` is written by the child, hence volatile.
     unsafe {
         let heartbeat = &raw const store.heartbeat;
@@ -117,6 +121,10 @@ pub fn wait_for(pid: i32, store: &mut Store) -> Fate {
                 store.progress_ms = store.now_ms;
                 messages::send(store, &Message::Progress(store.stats.clone()));
             }
+            if store.now_ms >= latest {
+                // Its next step is one too many, and it gives the execution up.
+                (&raw mut store.job.max_steps).write_volatile(0);
+            }
             still = if beat() == last { still + LOOK.as_millis() as u64 } else { 0 };
             last = beat();
             if still > patience && !hung {
@@ -124,6 +132,7 @@ pub fn wait_for(pid: i32, store: &mut Store) -> Fate {
                 libc::kill(pid, libc::SIGKILL);
             }
         }
+        store.job.max_steps = steps;
         if hung {
             Fate::Hung
         } else if libc::WIFSIGNALED(status) {

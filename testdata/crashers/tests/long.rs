@@ -37,3 +37,14 @@ fn a_queue_is_filled_and_emptied() {
         }
     });
 }
+
+#[test]
+fn a_counter_is_counted_up_for_hours() {
+    let count = AtomicUsize::new(0);
+    let add = || (0..1_000_000_000).for_each(|_| _ = count.fetch_add(1, SeqCst));
+    thread::scope(|s| {
+        s.spawn(add);
+        add();
+    });
+    assert_eq!(count.into_inner(), 2_000_000_000);
+}
