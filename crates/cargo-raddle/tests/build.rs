@@ -2,6 +2,8 @@
 
 mod support;
 
+use raddle_core::protocol::Message;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::{Ran, raddle, ran};
@@ -264,4 +266,34 @@ fn a_finding_is_repeated_a_thousand_times_in_new_processes() {
     let ran = support::ran(raddle().args(replay).output().unwrap());
     let event = &ran.named("replay")[0];
     assert_eq!((&event["reproduced"], &event["same_trace"]), (&1000.into(), &true.into()), "{event}");
+}
+
+#[test]
+fn a_reader_that_is_slow_hears_of_every_failure() {
+    let package = Package::new("mixed");
+    let mut build = raddle();
+    build.args(["build", "--lib", "--offline"]).current_dir(package.path()).env_remove("CARGO_TARGET_DIR");
+    let executable = String::from_utf8(build.output().unwrap().stdout).unwrap();
+    let job = serde_json::json!({
+        "entry": "libtest", "message_fd": 0, "seed": 0, "strategy": "random", "schedules": 300, "budget_ms": 0,
+        "max_failures": 300, "every_access": false, "max_steps": 1000, "memory_mb": 1000, "hang_ms": 10_000,
+        "crates": ["mixed"],
+    });
+    let file = package.path().join("job.json");
+    std::fs::write(&file, job.to_string()).unwrap();
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let mut worker = Command::new(executable.trim());
+    worker.args(["tests::together", "--exact", "--nocapture", "--test-threads=1"]).stdin(writer);
+    worker.env(raddle_core::protocol::JOB_VAR, &file).stdout(std::process::Stdio::null());
+    let mut child = worker.stderr(std::process::Stdio::null()).spawn().unwrap();
+    drop(worker);
+    // Long enough for the pipe to be full and for the worker's clock to tick while it waits.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    child.wait().unwrap();
+    let messages: Vec<Message> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let failures = messages.iter().filter(|m| matches!(m, Message::Failure(_))).count();
+    let Some(Message::Done { stats, .. }) = messages.last() else { panic!("no end: {:?}", messages.last()) };
+    assert!(text.len() > 1 << 17 && failures as u64 == stats.failures, "{failures} of {}", stats.failures);
 }
