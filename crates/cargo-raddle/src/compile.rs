@@ -8,7 +8,8 @@ use crate::runtime::Runtime;
 use crate::wrapper;
 use cargo_metadata::{Message, Metadata, MetadataCommand, Package};
 use raddle_core::protocol::Entry;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -27,8 +28,6 @@ pub struct Target {
     pub package: String,
     /// Its version.
     pub version: String,
-    /// The package's manifest, if cargo built it.
-    pub manifest: Option<PathBuf>,
     /// `lib`, `bin`, `test`, `example`, or `executable`.
     pub kind: String,
     /// The target's name.
@@ -47,6 +46,8 @@ pub struct Target {
     pub source_roots: Vec<PathBuf>,
     /// Where shared libraries that the build made are looked for.
     pub libraries: Vec<PathBuf>,
+    /// What cargo adds to the environment of the package's programs.
+    pub env: BTreeMap<String, OsString>,
 }
 
 impl Target {
@@ -65,6 +66,10 @@ pub struct Built {
     pub left_out: Vec<String>,
     /// Directories in which build scripts put libraries.
     pub native: BTreeSet<PathBuf>,
+    /// What build scripts put into the environment, by package name and variable.
+    pub scripts: BTreeMap<(String, String), OsString>,
+    /// The files of binaries, by package name and the variable that tells tests of them.
+    pub binaries: BTreeMap<(String, String), OsString>,
 }
 
 impl Workspace {
@@ -111,6 +116,10 @@ impl Workspace {
         }
         for target in &mut built.targets {
             target.libraries.extend(built.native.iter().cloned());
+            let tested = matches!(target.kind.as_str(), "test" | "bench");
+            let binaries = built.binaries.iter().filter(|_| tested);
+            let added = built.scripts.iter().chain(binaries).filter(|((p, _), _)| *p == target.package);
+            target.env.extend(added.map(|((_, name), value)| (name.clone(), value.clone())));
         }
         built.targets.sort_by_key(Target::id);
         Ok(built)
@@ -137,6 +146,11 @@ impl Workspace {
                     let dirs = script.linked_paths.iter().map(|p| p.as_str());
                     let dirs = dirs.map(|p| PathBuf::from(p.split_once('=').map_or(p, |(_, dir)| dir)));
                     built.native.extend(dirs.filter(|dir| dir.starts_with(self.build_dir())));
+                    if let Some(package) = self.metadata.packages.iter().find(|p| p.id == script.package_id) {
+                        let set = script.env.into_iter().map(|(name, value)| (name, value.into()));
+                        let set = set.chain([("OUT_DIR".to_owned(), script.out_dir.into_os_string())]);
+                        built.scripts.extend(set.map(|(n, v)| ((package.name.to_string(), n), v)));
+                    }
                 }
                 _ => {}
             }
@@ -200,13 +214,17 @@ impl Workspace {
 
     fn artifact(&self, artifact: &cargo_metadata::Artifact, mode: Mode, built: &mut Built) -> Result<()> {
         let Some(executable) = &artifact.executable else { return Ok(()) };
-        if artifact.profile.test != (mode == Mode::Tests) {
-            return Ok(());
-        }
         let Some(package) = self.metadata.packages.iter().find(|p| p.id == artifact.package_id) else {
             return Ok(());
         };
         let kind = artifact.target.kind.first().map(ToString::to_string).unwrap_or_default();
+        if artifact.profile.test != (mode == Mode::Tests) {
+            if kind == "bin" {
+                let name = format!("CARGO_BIN_EXE_{}", artifact.target.name);
+                built.binaries.insert((package.name.to_string(), name), executable.clone().into());
+            }
+            return Ok(());
+        }
         if kind == "proc-macro" {
             built.left_out.push(format!("{}: proc macros run inside the compiler", package.name));
             return Ok(());
@@ -216,7 +234,6 @@ impl Workspace {
         built.targets.push(Target {
             package: package.name.to_string(),
             version: package.version.to_string(),
-            manifest: Some(package.manifest_path.clone().into()),
             kind: match kind.as_str() {
                 "bin" | "test" | "example" | "bench" => kind,
                 _ => "lib".to_owned(),
@@ -229,6 +246,7 @@ impl Workspace {
             crates: self.own_crates(package),
             source_roots: vec![self.root().to_owned(), dir.into()],
             libraries: executable.parent().map(|deps| deps.into()).into_iter().collect(),
+            env: environment(package),
         });
         Ok(())
     }
@@ -240,6 +258,38 @@ impl Workspace {
         let names: BTreeSet<String> = own.chain(members).map(|t| t.name.replace('-', "_")).collect();
         names.into_iter().collect()
     }
+}
+
+/// What cargo tells the programs of a package about it.
+fn environment(package: &Package) -> BTreeMap<String, OsString> {
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    let path = |value: &Option<cargo_metadata::camino::Utf8PathBuf>| {
+        value.as_ref().map(ToString::to_string).unwrap_or_default()
+    };
+    let version = &package.version;
+    let dir = package.manifest_path.parent().expect("a manifest has a directory");
+    let values = [
+        ("CARGO_MANIFEST_DIR", dir.to_string()),
+        ("CARGO_MANIFEST_PATH", package.manifest_path.to_string()),
+        ("CARGO_PKG_NAME", package.name.to_string()),
+        ("CARGO_PKG_VERSION", version.to_string()),
+        ("CARGO_PKG_VERSION_MAJOR", version.major.to_string()),
+        ("CARGO_PKG_VERSION_MINOR", version.minor.to_string()),
+        ("CARGO_PKG_VERSION_PATCH", version.patch.to_string()),
+        ("CARGO_PKG_VERSION_PRE", version.pre.to_string()),
+        ("CARGO_PKG_AUTHORS", package.authors.join(":")),
+        ("CARGO_PKG_DESCRIPTION", text(&package.description)),
+        ("CARGO_PKG_HOMEPAGE", text(&package.homepage)),
+        ("CARGO_PKG_REPOSITORY", text(&package.repository)),
+        ("CARGO_PKG_LICENSE", text(&package.license)),
+        ("CARGO_PKG_LICENSE_FILE", path(&package.license_file)),
+        ("CARGO_PKG_README", path(&package.readme)),
+        (
+            "CARGO_PKG_RUST_VERSION",
+            package.rust_version.as_ref().map(ToString::to_string).unwrap_or_default(),
+        ),
+    ];
+    values.map(|(name, value)| (name.to_owned(), value.into())).into()
 }
 
 /// Where instrumented builds go, below a directory of ours.
@@ -270,7 +320,6 @@ pub fn foreign(executable: &Path, libtest: bool) -> Result<Target> {
     Ok(Target {
         package: String::new(),
         version: String::new(),
-        manifest: None,
         kind: "executable".into(),
         fingerprint: fingerprint(&executable)?,
         executable,
@@ -279,6 +328,7 @@ pub fn foreign(executable: &Path, libtest: bool) -> Result<Target> {
         name,
         source_roots: vec![here.clone()],
         libraries: vec![],
+        env: BTreeMap::new(),
         dir: here,
     })
 }

@@ -99,7 +99,9 @@ impl Console {
     fn outcome(&self, tested: &Tested) -> String {
         let stats = &tested.stats;
         match &tested.verdict {
-            Verdict::Passed => format!("ok ({}{})", self.counts(stats), self.why(tested)),
+            Verdict::Passed => {
+                format!("ok ({}{}{})", self.counts(stats), self.why(tested), unjoined(stats))
+            }
             Verdict::Failed => {
                 let first = tested.findings.first().map(|f| &f.failure);
                 let text = first.map(brief);
@@ -109,7 +111,7 @@ impl Console {
             Verdict::NoSteps => format!("NOT TESTED: no scheduling point ({})", self.counts(stats)),
             Verdict::Uncontrolled => format!("NOT TESTED: {} ({})", uncontrolled(stats), self.counts(stats)),
             Verdict::TooLong => format!(
-                "NOT TESTED: it takes more than ten times the steps of --max-steps; allow more or make it smaller ({})",
+                "NOT TESTED: executions come to no end within ten times --max-steps or the --budget; allow more or make it smaller ({})",
                 self.counts(stats)
             ),
             Verdict::Unconfirmed => format!("NOT CONFIRMED ({})", self.counts(stats)),
@@ -158,6 +160,14 @@ fn repeat_with(finding: &Finding, file: &Path) -> String {
         finding.failure.execution,
         file.display()
     )
+}
+
+/// Panics that the test is taken to expect.
+fn unjoined(stats: &Stats) -> String {
+    match &*stats.unjoined {
+        [] => String::new(),
+        places => format!("; threads that nobody joins panic whatever the schedule: {}", places.join(", ")),
+    }
 }
 
 fn uncontrolled(stats: &Stats) -> String {

@@ -182,7 +182,6 @@ mod tests {
         let target = Arc::new(Target {
             package: "p".into(),
             version: "0.1.0".into(),
-            manifest: None,
             kind: "lib".into(),
             name: "p".into(),
             executable: PathBuf::from("/nowhere"),
@@ -192,6 +191,7 @@ mod tests {
             crates: vec![],
             source_roots: vec![],
             libraries: vec![],
+            env: Default::default(),
         });
         let test = |n: &&str| Test {
             target: target.clone(),

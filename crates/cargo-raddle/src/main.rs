@@ -22,6 +22,7 @@ mod host;
 mod hunt;
 mod interrupt;
 mod output;
+mod padded;
 mod replay;
 mod runtime;
 mod sources;

@@ -330,6 +330,9 @@ fn verdict(tested: &Tested, trouble: Option<String>) -> Verdict {
     if !tested.unconfirmed.is_empty() {
         return Verdict::Unconfirmed;
     }
+    if tested.stats.failures > 0 {
+        return Verdict::Error("the worker saw a failure and did not describe it".into());
+    }
     if matches!(tested.stop, Some(Stop::NoThreads(_))) {
         return Verdict::NoThreads;
     }

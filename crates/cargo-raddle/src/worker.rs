@@ -8,6 +8,7 @@
 use crate::compile::Target;
 use crate::error::{Context, Error, Result};
 use crate::interrupt::{self, Group};
+use crate::padded::padded;
 use crate::runtime::Runtime;
 use raddle_core::protocol::{Entry, Failure, JOB_VAR, Job, Message, Stats, Stop};
 use std::io::{BufRead, BufReader, PipeReader, Read};
@@ -125,11 +126,7 @@ pub fn environment(command: &mut Command, target: &Target, runtime: &Runtime) {
     if let Ok(joined) = std::env::join_paths(paths) {
         command.env("LD_LIBRARY_PATH", joined);
     }
-    if let Some(dir) = target.manifest.as_deref().and_then(Path::parent) {
-        command.env("CARGO_MANIFEST_DIR", dir);
-        command.env("CARGO_PKG_NAME", &target.package).env("CARGO_PKG_VERSION", &target.version);
-    }
-    command.env_remove(JOB_VAR).current_dir(&target.dir).process_group(0);
+    command.envs(&target.env).env_remove(JOB_VAR).current_dir(&target.dir).process_group(0);
 }
 
 /// An exit status in words.
@@ -161,6 +158,7 @@ fn start(launch: &Launch<'_>, job_file: &Path) -> Result<(PipeReader, PipeReader
     let (printed, log) = std::io::pipe().context(|| "cannot make a pipe".into())?;
     let log_too = log.try_clone().context(|| "cannot duplicate a descriptor".into())?;
     let mut command = Command::new(&launch.target.executable);
+    command.arg0(padded(&launch.target.executable));
     environment(&mut command, launch.target, launch.runtime);
     match launch.target.entry {
         Entry::Libtest => {

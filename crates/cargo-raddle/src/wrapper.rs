@@ -7,6 +7,7 @@
 //! `CARGO_CRATE_NAME`, and only when it compiles one itself.
 
 use crate::host::TARGET;
+use crate::padded::padded;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -147,7 +148,7 @@ fn link_args(runtime: &Path) -> Vec<OsString> {
         "-Zpre-link-arg=-Wl,--pop-state".into(),
         // The directory that the command names at start comes first; this one lets people run the file by hand.
         "-Clink-arg=-Wl,--enable-new-dtags".into(),
-        joined("-Clink-arg=-Wl,-rpath,", &current(runtime)),
+        joined("-Clink-arg=-Wl,-rpath,", &padded(&current(runtime))),
     ]
 }
 

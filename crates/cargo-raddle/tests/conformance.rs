@@ -8,25 +8,34 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 use support::{Ran, raddle, ran};
 
 /// Tests whose result is wrong today: the package, the test, and the wrong result as `status` or
 /// `status: kind`. A test that is listed here and comes out right fails the suite: it has to leave the list.
 const KNOWN_GAPS: &[(&str, &str, &str)] = &[];
 
-/// Runs `cargo raddle test` on a package of `testdata/`. No limit depends on the clock but the one for hangs.
+/// Runs `cargo raddle test` on a package of `testdata/`. No limit depends on the clock but the one for hangs,
+/// unless there is a budget.
 fn test(package: &str, args: &[&str]) -> Ran {
+    ran(command(package, args).output().unwrap())
+}
+
+fn command(package: &str, args: &[&str]) -> Command {
     let manifest =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(package).join("Cargo.toml");
     let mut command = raddle();
-    command.args(["raddle", "test", "--format", "json", "--jobs", "2", "--budget", "0", "--manifest-path"]);
+    command.args(["raddle", "test", "--format", "json", "--jobs", "2", "--manifest-path"]);
     command.arg(manifest).args(args);
+    if !args.contains(&"--budget") {
+        command.args(["--budget", "0"]);
+    }
     // As a user would call it, not as the test of this crate was called; and nothing is built among the sources.
     for name in ["CARGO", "RUSTC", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
         command.env_remove(name);
     }
     command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance").join(package));
-    ran(command.output().unwrap())
+    command
 }
 
 /// What came out for each test: `status`, or `failed: kind` where there is a finding.
@@ -75,7 +84,7 @@ fn correct_uses_of_std_pass_under_fifty_schedules() {
         "conformance-std",
         &["--schedules", "50", "--skip", "a_thousand", "--skip", "recursion", "correct::"],
     );
-    assert_eq!(compare("conformance-std", &ran, |_| vec!["ok"]), 268);
+    assert_eq!(compare("conformance-std", &ran, |_| vec!["ok"]), 270);
     assert_eq!(ran.code, 0);
 }
 
@@ -89,8 +98,17 @@ fn a_thousand_threads_and_deep_recursion_pass() {
 #[test]
 fn every_broken_use_of_std_is_found() {
     let ran = test("conformance-std", &["--schedules", "1000", "broken::"]);
-    assert_eq!(compare("conformance-std", &ran, by_prefix), 98);
+    assert_eq!(compare("conformance-std", &ran, by_prefix), 99);
     assert_eq!(ran.code, 1);
+    // To wait on a condition is to have given its mutex back.
+    let waiting = ran
+        .named("finding")
+        .into_iter()
+        .find(|f| f["test"].as_str().unwrap().ends_with("deadlocks_a_notification_before_the_wait"));
+    let file = waiting.unwrap()["file"].as_str().unwrap().to_owned();
+    let finding: serde_json::Value = serde_json::from_str(&support::read(Path::new(&file))).unwrap();
+    let threads = finding["failure"]["threads"].as_array().unwrap();
+    assert!(threads.iter().all(|t| t["holds"].as_array().unwrap().is_empty()), "{threads:?}");
 }
 
 #[test]
@@ -141,10 +159,46 @@ fn every_crash_and_hang_is_a_finding_of_its_kind() {
 }
 
 #[test]
+fn a_hundred_failures_leave_the_process_they_come_from_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("footprints");
+    let limits =
+        ["--schedules", "100", "--max-failures", "100", "--max-steps", "500", "--strategy", "random"];
+    let mut command = command("crashers", &["--test", "leftovers"]);
+    let ran = ran(command.args(limits).env("FOOTPRINTS", &file).output().unwrap());
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    let mut kinds: Vec<String> =
+        ran.named("finding").iter().map(|f| f["kind"].as_str().unwrap().to_owned()).collect();
+    kinds.sort();
+    kinds.dedup();
+    assert_eq!(kinds, ["crash", "deadlock", "livelock", "panic"]);
+    assert_eq!(ran.named("test")[0]["stats"]["failures"], 100);
+    let text = support::read(&file);
+    let prints: Vec<Vec<u64>> =
+        text.lines().map(|l| l.split(' ').map(|n| n.parse().unwrap()).collect()).collect();
+    // The first executions bring in what is loaded and reserved once; replays come after the hundredth.
+    let (early, late) = (&prints[8], &prints[99]);
+    assert_eq!(early[..2], late[..2], "threads and descriptors");
+    assert!(late[2] < early[2] + 4096, "from {} to {} kB", early[2], late[2]);
+}
+
+#[test]
 fn what_only_looks_like_a_crash_passes() {
     let ran = test("crashers", &["--test", "harmless", "--schedules", "200"]);
     assert_eq!(compare("crashers", &ran, |_| vec!["ok"]), 6);
     assert_eq!(ran.code, 0);
+}
+
+#[test]
+fn a_long_loop_is_not_called_tested_and_no_livelock() {
+    let ran = test("crashers", &["--test", "long", "--schedules", "2", "--max-steps", "1000"]);
+    assert_eq!(compare("crashers", &ran, |_| vec!["too-long"]), 3);
+    assert_eq!(ran.code, 3);
+    // Where the steps are not limited, time is.
+    let limits = ["--test", "long", "a_counter_is", "--budget", "200ms", "--max-steps", "1000000000000"];
+    let ran = test("crashers", &limits);
+    assert_eq!(compare("crashers", &ran, |_| vec!["too-long"]), 1);
+    assert_eq!(ran.code, 3);
 }
 
 #[test]

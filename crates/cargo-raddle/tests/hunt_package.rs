@@ -46,6 +46,17 @@ fn memory_that_is_lost_in_a_race_is_a_leak_and_waiting_for_nothing_a_livelock() 
 }
 
 #[test]
+fn enums_with_data_and_closures_that_use_what_they_get_are_passed() {
+    let found = |ty: &str| {
+        let ran = hunt("hunt-me", &["--type", ty, "--schedules", "2000", "--format", "json"]);
+        assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+        ran.named("finding")[0].clone()
+    };
+    assert_eq!(found("Dial")["kind"], "panic");
+    assert_eq!(found("Gauge")["kind"], "non-linearizable");
+}
+
+#[test]
 fn the_test_that_is_printed_fails_in_the_same_way_where_it_is_pasted() {
     let ran = hunt("hunt-me", &["--type", "Tally", "--schedules", "2000", "--format", "json"]);
     let found = &ran.named("finding")[0];

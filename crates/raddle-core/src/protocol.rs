@@ -138,6 +138,9 @@ pub struct Stats {
     /// still got somewhere.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub too_long: u64,
+    /// Where threads that nobody joins panicked. Such a panic is a failure only if it depends on the schedule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unjoined: Vec<String>,
     /// Failures seen.
     pub failures: u64,
     /// Milliseconds, for people only.

@@ -8,6 +8,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
+use gimli::Section as _;
 use gimli::{AttributeValue, DwAt, DwTag, UnitOffset};
 
 use crate::image::Reader;
@@ -44,6 +45,18 @@ struct Scope<'data> {
     name: Option<&'data str>,
 }
 
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    let (&first, rest) = part.split_first()?;
+    let mut from = 0;
+    while let Some(at) = text[from..].iter().position(|&b| b == first) {
+        from += at + 1;
+        if text[from..].starts_with(rest) {
+            return Some(from - 1);
+        }
+    }
+    None
+}
+
 impl<'data> Dies<'data> {
     pub fn new(dwarf: Arc<gimli::Dwarf<Reader<'data>>>) -> Result<Self, gimli::Error> {
         let mut units = Vec::new();
@@ -59,6 +72,20 @@ impl<'data> Dies<'data> {
             }
         }
         Ok(Dies { dwarf, units })
+    }
+
+    /// What comes after `start` in the names that have it, up to their end.
+    pub fn after_in_names(&self, start: &str) -> Vec<&'data str> {
+        let text = self.dwarf.debug_str.reader().slice();
+        let mut found = Vec::new();
+        let mut from = 0;
+        while let Some(at) = find(&text[from..], start.as_bytes()) {
+            let rest = &text[from + at + start.len()..];
+            let end = rest.iter().position(|&b| b == 0).unwrap_or(rest.len());
+            found.extend(std::str::from_utf8(&rest[..end]));
+            from += at + start.len();
+        }
+        found
     }
 
     /// The entry at an offset into a unit that starts at `unit_start`.

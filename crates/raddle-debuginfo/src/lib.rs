@@ -118,6 +118,14 @@ impl<'data> DebugInfo<'data> {
         self.chain(return_address).iter().map(|link| link.frame.clone()).collect()
     }
 
+    /// Whether a test of the standard harness that fails always says so itself: by a panic, or by an error that is
+    /// printed. One that returns an `ExitCode` need not.
+    pub fn failing_tests_speak(&self) -> bool {
+        let returned = self.dies.after_in_names("assert_test_result<");
+        let speaks = |ty: &&str| ty.starts_with("()>") || ty.starts_with("core::result::Result<(), ");
+        !returned.is_empty() && returned.iter().all(speaks)
+    }
+
     /// What kind of word the access at the top of a stack touches.
     pub fn classify(&self, stack: &[u64], kind: AccessKind) -> Class {
         classify::classify(self.walk(stack), kind)

@@ -31,6 +31,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const TOO_MANY: u64 = 2;
 const PROGRESS_MS: u64 = 250;
 const LONG_MS: u64 = 1000;
+/// So long after the end of the budget an execution in progress may go on.
+const LATE_MS: u64 = 5000;
 
 /// When the search began; real time, used for budgets and progress only.
 static mut BEGAN: Option<Instant> = None;
@@ -103,6 +105,8 @@ pub enum Fate {
 /// Waits for a child, looking at its heartbeat.
 pub fn wait_for(pid: i32, store: &mut Store) -> Fate {
     let patience = store.job.hang_ms.max(1);
+    let (budget, steps) = (store.job.budget_ms, store.job.max_steps);
+    let latest = if budget == 0 || store.replay.is_some() { u64::MAX } else { budget + LATE_MS };
     // SAFETY: plain system calls on our own child; `heartbeat` is written by the child, hence volatile.
     unsafe {
         let heartbeat = &raw const store.heartbeat;
@@ -119,6 +123,10 @@ pub fn wait_for(pid: i32, store: &mut Store) -> Fate {
                 store.progress_ms = store.now_ms;
                 messages::send(store, &Message::Progress(store.stats.clone()));
             }
+            if store.now_ms >= latest {
+                // Its next step is one too many, and it gives the execution up.
+                (&raw mut store.job.max_steps).write_volatile(0);
+            }
             still = if beat() == last { still + LOOK.as_millis() as u64 } else { 0 };
             last = beat();
             if still > patience && !hung {
@@ -126,6 +134,7 @@ pub fn wait_for(pid: i32, store: &mut Store) -> Fate {
                 libc::kill(pid, libc::SIGKILL);
             }
         }
+        store.job.max_steps = steps;
         if hung {
             Fate::Hung
         } else if libc::WIFSIGNALED(status) {
@@ -427,6 +436,7 @@ impl Runtime {
         self.visible = 0;
         self.decisions = 0;
         self.limit_at = None;
+        self.rounds.clear();
         self.patience = if self.store.strategy.is_patient() { LONG_PATIENCE } else { PATIENCE };
         self.tickets = 0;
         self.frees += 1;
@@ -450,9 +460,7 @@ impl Runtime {
 
 /// The execution is over and nothing went wrong, unless a panic was lost.
 pub fn finish() -> ! {
-    if let Some(i) = failure::unjoined_panic() {
-        failure::panicked_in(i);
-    }
+    failure::judge_unjoined();
     let r = rt();
     if r.mode == Mode::Replay && r.replay_at < r.store.replay.as_ref().map_or(0, |s| s.transfers.len()) {
         failure::diverged("the execution ended before its schedule did");
@@ -519,8 +527,9 @@ pub fn process_ends(code: i32) -> ! {
         }
         _ if code != 0 => failure::test_failed(code),
         _ => {
-            if r.root_ended_at.is_some() && r.fibers[r.root].panics.is_empty() {
-                r.store.quiet_means_passed = true;
+            let quiet = r.root_ended_at.is_some() && r.fibers[r.root].panics.is_empty();
+            if quiet && !r.store.quiet_means_passed {
+                r.store.quiet_means_passed = heap::persistent(|| r.store.image.failing_tests_speak());
             }
             for i in 0..r.fibers.len() {
                 // The harness itself never counts as unfinished.

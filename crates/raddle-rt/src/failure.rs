@@ -2,36 +2,47 @@
 
 use crate::control;
 use crate::export;
-use crate::fiber::{State, WaitKind};
+use crate::fiber::{Fiber, HeldLock, State, WaitKind};
 use crate::heap;
 use crate::messages;
 use crate::runtime::{Host, Mode, rt};
-use crate::store::End;
+use crate::store::{End, Unjoined};
 use raddle_core::protocol::{Entry, Failure, Held, Message, Stop, ThreadInfo, ThreadState, Uncontrolled};
 use raddle_core::{Kind, Site, SiteId, ThreadId};
 
 /// Records a failure of the running execution and ends it.
 fn fail(kind: Kind, message: String, thread: Option<usize>, backtrace: Vec<Site>) -> ! {
+    let failure = heap::persistent(|| describe(kind, &message, thread, &backtrace));
+    fail_with(failure)
+}
+
+/// The running execution as a failure.
+fn describe(kind: Kind, message: &str, thread: Option<usize>, backtrace: &[Site]) -> Box<Failure> {
     let r = rt();
     crate::hooks::plain::settle_store();
+    let threads = (0..r.fibers.len()).filter(|&i| !r.fibers[i].system).map(thread_info).collect();
+    let (trace, symbols) = export::export(r);
+    Box::new(Failure {
+        kind,
+        message: message.to_owned(),
+        thread: thread.map(|i| ThreadId(i as u32)),
+        at: backtrace.first().cloned(),
+        backtrace: backtrace.to_vec(),
+        threads,
+        execution: r.store.stats.executions.saturating_sub(1),
+        check: r.store.check,
+        schedule: r.store.replay.clone().unwrap_or_else(|| r.store.schedule.clone()),
+        trace,
+        symbols,
+        output: String::from_utf8_lossy(&r.store.output).into_owned(),
+    })
+}
+
+/// Ends the running execution with a failure that lies in the shared region.
+fn fail_with(failure: Box<Failure>) -> ! {
+    let r = rt();
     heap::persistent(|| {
-        let at = backtrace.first().cloned();
-        let threads = (0..r.fibers.len()).filter(|&i| !r.fibers[i].system).map(thread_info).collect();
-        let (trace, symbols) = export::export(r);
-        r.store.failure = Some(Box::new(Failure {
-            kind,
-            message: message.clone(),
-            thread: thread.map(|i| ThreadId(i as u32)),
-            at,
-            backtrace: backtrace.clone(),
-            threads,
-            execution: r.store.stats.executions.saturating_sub(1),
-            check: r.store.check,
-            schedule: r.store.replay.clone().unwrap_or_else(|| r.store.schedule.clone()),
-            trace,
-            symbols,
-            output: String::from_utf8_lossy(&r.store.output).into_owned(),
-        }));
+        r.store.failure = Some(failure);
         r.store.end = End::Failed;
     });
     if r.mode == Mode::Prelude {
@@ -61,6 +72,15 @@ fn stack(i: usize) -> Vec<Site> {
     sites
 }
 
+/// The locks that a thread holds. Precompiled code gives a mutex back to wait on a condition, and takes it again.
+fn held(f: &Fiber) -> impl Iterator<Item = &HeldLock> {
+    let given_back = match f.state {
+        State::Lock(gate) if f.relocks => Some(gate.addr),
+        _ => f.relock.map(|gate| gate.addr),
+    };
+    f.held.iter().filter(move |h| Some(h.addr) != given_back)
+}
+
 fn thread_info(i: usize) -> ThreadInfo {
     let r = rt();
     let state = match r.fibers[i].state {
@@ -69,7 +89,7 @@ fn thread_info(i: usize) -> ThreadInfo {
         State::Spinning => ThreadState::Spinning,
         State::Lock(gate) => {
             let by = (0..r.fibers.len())
-                .filter(|&j| r.fibers[j].held.iter().any(|h| h.addr == gate.addr))
+                .filter(|&j| held(&r.fibers[j]).any(|h| h.addr == gate.addr))
                 .map(|j| ThreadId(j as u32))
                 .collect();
             ThreadState::Blocked { on: format!("lock {}", export::name(r, gate.addr)), by }
@@ -91,7 +111,7 @@ fn thread_info(i: usize) -> ThreadInfo {
         }
         _ => ThreadState::Runnable,
     };
-    let held: Vec<_> = r.fibers[i].held.clone();
+    let held: Vec<HeldLock> = held(&r.fibers[i]).cloned().collect();
     let holds = held
         .iter()
         .map(|h| {
@@ -228,11 +248,16 @@ pub fn panic_message(thread: Option<usize>) -> Option<(String, String)> {
     };
     let start = text.rfind(&mark)? + mark.len();
     let (place, rest) = text[start..].split_once('\n')?;
-    let end = ["\nnote: run with `RUST_BACKTRACE", "\nstack backtrace:", "\nthread '", "\nfailures:"]
-        .iter()
-        .filter_map(|m| rest.find(m))
-        .min()
-        .unwrap_or(rest.len());
+    // What the harness and other threads print follows without a mark of its own.
+    let ends = [
+        "\nnote: run with `RUST_BACKTRACE",
+        "\nstack backtrace:",
+        "\nthread '",
+        "\nFAILED\n",
+        "\nok\n",
+        "\nfailures:",
+    ];
+    let end = ends.iter().filter_map(|m| rest.find(m)).min().unwrap_or(rest.len());
     Some((place.trim_end_matches(':').to_owned(), rest[..end].trim().to_owned()))
 }
 
@@ -262,6 +287,8 @@ pub fn test_failed(code: i32) -> ! {
                 format!("the test returned an error\n{error}")
             } else if text.contains("note: test did not panic as expected") {
                 "the test did not panic as expected".to_owned()
+            } else if r.store.job.entry == Entry::Libtest {
+                "the test returned an exit code that means failure".to_owned()
             } else {
                 format!("the program ended with status {code}")
             };
@@ -272,6 +299,12 @@ pub fn test_failed(code: i32) -> ! {
 
 /// A thread panicked and nobody dealt with it.
 pub fn panicked_in(i: usize) -> ! {
+    let (message, backtrace) = panic_of(i);
+    fail(Kind::Panic, message, Some(i), backtrace)
+}
+
+/// What a thread's last panic says, and where it happened.
+fn panic_of(i: usize) -> (String, Vec<Site>) {
     let r = rt();
     let pcs = r.fibers[i].panics.last().map(|p| p.stack.clone()).unwrap_or_default();
     let backtrace = r.store.image.frames(&pcs);
@@ -279,7 +312,7 @@ pub fn panicked_in(i: usize) -> ! {
         Some((place, text)) => format!("{text}\npanicked at {place}"),
         None => "a thread panicked".to_owned(),
     };
-    fail(Kind::Panic, message, Some(i), backtrace)
+    (message, backtrace)
 }
 
 /// A replay went another way than its schedule.
@@ -327,18 +360,67 @@ pub fn uncontrolled(call: &str, site: SiteId) -> ! {
     diverged(&format!("{call} cannot be controlled"))
 }
 
-/// A thread that panicked without anybody hearing of it. A panic after the end of a test counts only for
-/// closures: a test's process would have ended before. Threads of a scope are never joined by name; the scope
-/// panics for them, and says so.
-pub fn unjoined_panic() -> Option<usize> {
+/// Judges the panics of threads that nobody joins, at the end of an execution.
+///
+/// The test has passed, and passes without us: a worker may well be meant to panic. So such a panic is a failure of a
+/// test only if the schedule decides about it: if there is also an execution without it in which nobody could have
+/// got to it any more. Closures are written for us, and are held to more.
+pub fn judge_unjoined() {
+    let r = rt();
+    let dead = unjoined();
+    let late = |i: &usize| r.host == Host::Process && r.fibers[*i].panics.last().is_some_and(|p| p.late);
+    if r.mode == Mode::Replay || r.host != Host::Process {
+        if let Some(&i) = dead.iter().find(|i| !late(i)) {
+            panicked_in(i);
+        }
+        return;
+    }
+    let moves = |f: &&Fiber| matches!(f.state, State::Ready | State::Unsettled | State::Yielded(_));
+    let at_rest = !r.fibers.iter().map(|f| &**f).any(|f| !f.system && moves(&f));
+    let mut found = None;
+    heap::persistent(|| {
+        let mut here = Vec::new();
+        for &i in &dead {
+            let (message, backtrace) = panic_of(i);
+            let place = panic_message(Some(i)).map_or_else(String::new, |(place, _)| place);
+            let known = r.store.unjoined.iter().position(|u| u.place == place);
+            let k = known.unwrap_or_else(|| {
+                r.store.unjoined.push(Unjoined { place: place.clone(), at_rest: 0, failure: None });
+                r.store.stats.unjoined.push(place);
+                r.store.unjoined.len() - 1
+            });
+            if !late(&i) && r.store.unjoined[k].failure.is_none() {
+                r.store.unjoined[k].failure = Some(describe(Kind::Panic, &message, Some(i), &backtrace));
+            }
+            if !here.contains(&k) {
+                here.push(k);
+            }
+        }
+        if at_rest {
+            r.store.at_rest += 1;
+            for k in here {
+                r.store.unjoined[k].at_rest += 1;
+            }
+        }
+        let executions = r.store.at_rest;
+        found = r.store.unjoined.iter_mut().filter(|u| u.at_rest < executions).find_map(|u| u.failure.take());
+    });
+    if let Some(failure) = found {
+        fail_with(failure);
+    }
+}
+
+/// Threads that a panic has ended without anybody hearing of it. Threads of a scope are never joined by name; the
+/// scope panics for them, and says so.
+fn unjoined() -> Vec<usize> {
     let r = rt();
     if String::from_utf8_lossy(&r.store.output).contains(SECONDARY[0]) {
-        return None;
+        return Vec::new();
     }
-    (0..r.fibers.len()).find(|&i| {
+    let dead = |&i: &usize| {
         let f = &r.fibers[i];
         let counts = i != r.root && !f.system && !f.joined && f.state == State::Exited;
-        let late = |p: &crate::fiber::Panic| p.late && r.host == Host::Process;
-        counts && f.panics.last().is_some_and(|p| !late(p) && p.killed(&mut r.store.image))
-    })
+        counts && f.panics.last().is_some_and(|p| p.killed(&mut r.store.image))
+    };
+    (0..r.fibers.len()).filter(dead).collect()
 }

@@ -45,6 +45,11 @@ impl Image {
         })
     }
 
+    /// Whether a test that fails always panics or prints something.
+    pub fn failing_tests_speak(&self) -> bool {
+        self.info.as_ref().is_some_and(DebugInfo::failing_tests_speak)
+    }
+
     /// What the word accessed at the end of this chain of return addresses belongs to.
     pub fn classify(&mut self, chain: &[usize], kind: AccessKind) -> Class {
         persistent(|| match &self.info {

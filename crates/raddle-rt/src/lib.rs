@@ -29,6 +29,7 @@ mod pages;
 mod progress;
 mod real;
 mod rewind;
+mod rounds;
 mod runtime;
 mod shadow;
 mod signals;

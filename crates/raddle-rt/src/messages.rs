@@ -13,8 +13,15 @@ pub fn send(store: &Store, message: &Message) {
     line.push('\n');
     let mut rest = line.as_bytes();
     while !rest.is_empty() {
-        // SAFETY: writes from a live buffer.
-        let n = unsafe { (real().write)(fd, rest.as_ptr().cast(), rest.len()) };
+        // SAFETY: writes from a live buffer; every thread has its place for errors.
+        let (n, error) = unsafe {
+            let n = (real().write)(fd, rest.as_ptr().cast(), rest.len());
+            (n, *libc::__errno_location())
+        };
+        if n < 0 && error == libc::EINTR {
+            // The clock that wakes a waiting parent ticks here, too, while a pipe is full.
+            continue;
+        }
         if n <= 0 {
             return;
         }

@@ -150,8 +150,13 @@ impl Runtime {
             if !spent && self.steps <= limit.saturating_mul(FAIR_LIMIT) {
                 return;
             }
-            if spent || gets_somewhere(&self.store.trace, events) {
+            if spent || self.rounds.is_empty() && gets_somewhere(&self.store.trace, events) {
                 crate::control::too_long();
+            }
+            match self.rounds.look() {
+                None => return,
+                Some(true) => crate::control::too_long(),
+                Some(false) => {}
             }
             // A replay is over when it comes to the limit.
             self.store.trace.events.truncate(events);

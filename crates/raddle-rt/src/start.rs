@@ -176,6 +176,8 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             progress_ms: 0,
             reached: Reached::default(),
             quiet_means_passed: false,
+            unjoined: Vec::new(),
+            at_rest: 0,
             output: Vec::with_capacity(4096),
             most_threads: 0,
             stopped: None,

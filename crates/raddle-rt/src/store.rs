@@ -99,6 +99,21 @@ pub struct Store {
     pub gives_up: bool,
     /// Length of the trace, the variables and the schedule before the first fork.
     pub prelude: (usize, usize, usize),
+    /// Panics of threads that nobody joins, of all executions.
+    pub unjoined: Vec<Unjoined>,
+    /// Executions at whose end no thread could go on.
+    pub at_rest: u64,
+}
+
+/// A panic that ends threads that nobody joins.
+#[derive(Debug)]
+pub struct Unjoined {
+    /// Where it happens, as the program says.
+    pub place: String,
+    /// Executions with it at whose end no thread could go on.
+    pub at_rest: u64,
+    /// The first execution with it while the test was not over, unless it has been reported.
+    pub failure: Option<Box<Failure>>,
 }
 
 /// Most bytes of the program's output that are kept.

@@ -1,6 +1,7 @@
 //! Panics that only some schedules bring about or bring to light.
 
 mod broken {
+    use std::process::ExitCode;
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
     use std::sync::{Arc, Mutex, PoisonError};
     use std::thread;
@@ -60,5 +61,17 @@ mod broken {
         drop(thread::spawn(move || assert_eq!(theirs.load(SeqCst), 0)));
         stage.store(1, SeqCst);
         thread::sleep(std::time::Duration::from_secs(1));
+    }
+
+    /// Nothing panics and nothing is printed: the status says it all.
+    #[test]
+    fn panics_not_but_returns_the_exit_code_of_a_failure() -> ExitCode {
+        let count = AtomicUsize::new(0);
+        let add = || count.store(count.load(SeqCst) + 1, SeqCst);
+        thread::scope(|s| {
+            s.spawn(add);
+            add();
+        });
+        if count.into_inner() == 2 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }

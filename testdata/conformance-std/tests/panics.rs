@@ -4,6 +4,7 @@ mod correct {
     use std::hint::black_box;
     use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    use std::sync::mpsc::channel;
     use std::sync::{Arc, Mutex};
     use std::thread;
 
@@ -166,5 +167,38 @@ mod correct {
         let handle = thread::spawn(|| panic!("passed on to the test"));
         let Err(payload) = handle.join();
         resume_unwind(payload);
+    }
+
+    /// The test knows and goes on; run natively, it always passes.
+    #[test]
+    fn a_worker_that_nobody_joins_may_panic_if_it_does_so_whatever_the_schedule() {
+        let (sender, receiver) = channel();
+        let count = Arc::new(AtomicUsize::new(0));
+        for me in 0..2 {
+            let (sender, count) = (sender.clone(), Arc::clone(&count));
+            thread::spawn(move || {
+                count.fetch_add(1, SeqCst);
+                sender.send(me).unwrap();
+                panic!("on purpose");
+            });
+        }
+        drop(sender);
+        assert_eq!(receiver.iter().sum::<usize>(), 1);
+        assert_eq!(count.load(SeqCst), 2);
+    }
+
+    /// Who comes second has not necessarily got to its panic when the test is over.
+    #[test]
+    fn a_worker_may_panic_now_during_the_test_and_now_after_it() {
+        let (sender, receiver) = channel();
+        let go = Arc::new(AtomicUsize::new(0));
+        let theirs = Arc::clone(&go);
+        thread::spawn(move || {
+            sender.send(()).unwrap();
+            theirs.store(1, SeqCst);
+            panic!("on purpose");
+        });
+        receiver.recv().unwrap();
+        go.load(SeqCst);
     }
 }

@@ -143,3 +143,55 @@ impl Turnstile {
         self.inside.load(SeqCst)
     }
 }
+
+/// What a [`Dial`] shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// Nothing.
+    Low,
+    /// So much.
+    High(u8),
+}
+
+/// Looks twice, and panics if it was turned down in between: found only by who can turn it up.
+#[derive(Debug, Default)]
+pub struct Dial {
+    value: Mutex<Option<u8>>,
+}
+
+impl Dial {
+    /// Turns it.
+    pub fn set(&self, level: Level) {
+        let value = match level {
+            Level::Low => None,
+            Level::High(value) => Some(value),
+        };
+        *self.value.lock().unwrap() = value;
+    }
+
+    /// What it shows.
+    pub fn level(&self) -> Level {
+        if self.value.lock().unwrap().is_none() {
+            return Level::Low;
+        }
+        Level::High(self.value.lock().unwrap().unwrap())
+    }
+}
+
+/// Loses changes that are made at the same time, which shows only if they depend on what was there.
+#[derive(Debug, Default)]
+pub struct Gauge {
+    value: AtomicUsize,
+}
+
+impl Gauge {
+    /// Changes the value.
+    pub fn update(&self, change: impl FnOnce(usize) -> usize) {
+        self.value.store(change(self.value.load(SeqCst)), SeqCst);
+    }
+
+    /// The value.
+    pub fn get(&self) -> usize {
+        self.value.load(SeqCst)
+    }
+}

@@ -6,6 +6,7 @@
 //! worker needs to start stays readable: its executable, the runtime, shared libraries, `/proc`.
 
 use crate::error::{Error, Result};
+use crate::padded::padded;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
     RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
@@ -183,6 +184,6 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> String {
     if let Err(why) = confinement.apply() {
         return format!("the worker could not be confined: {why}");
     }
-    let error = Command::new(&program).args(args).env_remove(MODE).exec();
+    let error = Command::new(&program).arg0(padded(Path::new(&program))).args(args).env_remove(MODE).exec();
     format!("cannot start `{}`: {error}", program.display())
 }

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(nightly)");
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rustc-env=FROM_SCRIPT=yes");
     assert!(env::var_os("RUSTC_BOOTSTRAP").is_none(), "a build script must not see RUSTC_BOOTSTRAP");
     let rustc = env::var_os("RUSTC").unwrap();
     let mut probe = match env::var_os("RUSTC_WRAPPER") {

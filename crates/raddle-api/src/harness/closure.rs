@@ -42,6 +42,11 @@ fn body(world: &World<'_>, takes: &[Ty], returns: &Ty, i: usize) -> Option<(Doma
             return Some(choices(vec![shape.clone(), "()".into()], i));
         }
     }
+    if let (Some(derived), Some(value)) =
+        (named().find_map(|(t, n)| derived(t, n, returns)), literal(returns))
+    {
+        return Some(choices([derived, vec![value]].concat(), i));
+    }
     if let Some(domain) = data::domain(returns) {
         return Some((domain, format!("k{i}.get::<{returns}>()")));
     }
@@ -52,8 +57,10 @@ fn body(world: &World<'_>, takes: &[Ty], returns: &Ty, i: usize) -> Option<(Doma
     let same = |t: &Ty| named().find(|(taken, _)| **taken == *t).map(|(_, name)| name);
     match (returns.path().and_then(|p| p.rsplit("::").next()), args.as_slice()) {
         (Some("Option"), [inner]) => {
-            let name = same(inner)?;
-            Some(choices(vec![format!("Some({name})"), "None".into()], i))
+            let derived = named().find_map(|(t, name)| derived(t, name, inner));
+            let values = derived.or_else(|| same(inner).map(|name| vec![name.to_owned()]))?;
+            let some = values.iter().map(|value| format!("Some({value})"));
+            Some(choices(some.chain(["None".into()]).collect(), i))
         }
         (Some("Result"), [ok, err]) => {
             let name = same(ok)?;
@@ -70,6 +77,24 @@ fn body(world: &World<'_>, takes: &[Ty], returns: &Ty, i: usize) -> Option<(Doma
             let shapes = literals(world.definition(returns)?, returns)?;
             Some(choices(shapes, i))
         }
+    }
+}
+
+/// Data of a type that a parameter has or points to, made from it: what a call gives to its closure can then be seen in its
+/// result, and an update depends on what was there before.
+fn derived(ty: &Ty, name: &str, returns: &Ty) -> Option<Vec<String>> {
+    let (own, points) = match ty {
+        Ty::Ref { to, .. } => (&**to, true),
+        _ => (ty, false),
+    };
+    if own != returns {
+        return None;
+    }
+    let same = if points { format!("{name}.clone()") } else { name.to_owned() };
+    match data::domain(own)? {
+        Domain::Int { .. } => Some(vec![format!("{name}.wrapping_add(1)"), same]),
+        Domain::Unit => None,
+        _ => Some(vec![same]),
     }
 }
 
@@ -125,4 +150,10 @@ pub fn literals(definition: &ApiType, ty: &Ty) -> Option<Vec<String>> {
     };
     let all: Vec<String> = definition.variants.iter().filter_map(variant).collect();
     (!all.is_empty()).then_some(all)
+}
+
+/// Whether all values of an enum can be written down, but for the numbers and texts in them: it is data, also where
+/// methods of the type under test return it.
+pub fn is_data(definition: &ApiType, ty: &Ty) -> bool {
+    literals(definition, ty).is_some_and(|all| all.len() == definition.variants.len())
 }

@@ -1,7 +1,7 @@
 //! The types of a harness: what is plain data, what lives in slots, and what kind of slot it is.
 
-use super::data;
 use super::generics::{Bindings, apply, unify};
+use super::{closure, data};
 use crate::model::{Api, ApiType, Arg, Origin, ParamKind, PathTy, Purpose, Standing, Ty};
 use raddle_core::hunt::Sharing;
 use std::collections::BTreeSet;
@@ -165,7 +165,7 @@ impl<'a> World<'a> {
         }
         match self.definition(ty) {
             Some(definition) => {
-                let choice = !definition.variants.is_empty() && data::choices(definition).is_some();
+                let choice = data::choices(definition).is_some() || closure::is_data(definition, ty);
                 let part = match definition.standing {
                     Standing::Candidate { handle, .. } => handle,
                     Standing::Continuation { .. } => true,

@@ -9,6 +9,8 @@ use std::arch::naked_asm;
 unsafe extern "C" {
     fn _Unwind_Backtrace(visit: extern "C" fn(*mut c_void, *mut c_void) -> c_int, arg: *mut c_void) -> c_int;
     fn _Unwind_GetIP(context: *mut c_void) -> usize;
+    fn _Unwind_GetCFA(context: *mut c_void) -> usize;
+    fn _Unwind_GetGR(context: *mut c_void, register: c_int) -> usize;
 }
 
 /// Most frames looked at.
@@ -47,6 +49,43 @@ pub fn walk(to_user: bool) -> ([usize; FRAMES], usize) {
     // SAFETY: the callback follows the unwinder's protocol; `walk` outlives the call.
     unsafe { _Unwind_Backtrace(visit, &raw mut walk as *mut c_void) };
     (walk.pcs, walk.n)
+}
+
+/// The innermost function of the program on the running thread's stack.
+pub struct Caller {
+    /// Where it has called us, or somebody who did.
+    pub pc: usize,
+    /// Its stack pointer.
+    pub sp: usize,
+    /// Its registers that a call preserves.
+    pub preserved: [usize; 6],
+}
+
+extern "C" fn visit_caller(context: *mut c_void, arg: *mut c_void) -> c_int {
+    const STOP: c_int = 4;
+    /// rbx, rbp and r12 to r15 in DWARF's numbering.
+    const PRESERVED: [c_int; 6] = [3, 6, 12, 13, 14, 15];
+    let (low, high) = rt().store.image.range;
+    // SAFETY: the unwinder passes its context and our argument; it knows these registers in every frame, because it
+    // has saved them itself.
+    unsafe {
+        let pc = _Unwind_GetIP(context);
+        if !(low..high).contains(&pc) {
+            return 0;
+        }
+        let preserved = PRESERVED.map(|register| _Unwind_GetGR(context, register));
+        let found = Caller { pc, sp: _Unwind_GetCFA(context), preserved };
+        *(arg as *mut Option<Caller>) = Some(found);
+        STOP
+    }
+}
+
+/// Finds it.
+pub fn caller() -> Option<Caller> {
+    let mut found = None;
+    // SAFETY: the callback follows the unwinder's protocol; `found` outlives the call.
+    unsafe { _Unwind_Backtrace(visit_caller, &raw mut found as *mut c_void) };
+    found
 }
 
 extern "C" fn raised() {

@@ -31,6 +31,7 @@ use crate::lockset::Locksets;
 use crate::memory;
 use crate::names::{NameKey, Vars};
 use crate::progress::PATIENCE;
+use crate::rounds::Rounds;
 use crate::shadow::Shadow;
 use crate::standing::{Standing, ThreadSet};
 use crate::store::Store;
@@ -89,6 +90,8 @@ pub struct Runtime {
     pub decisions: usize,
     /// Events and transfers recorded when the limit of steps was reached, if it was.
     pub limit_at: Option<(usize, usize)>,
+    /// What threads do long after that.
+    pub rounds: Rounds,
     /// Raw events without a dispatch after which a thread is made to yield.
     pub patience: u64,
     /// `steps` when the test itself ended.
@@ -153,6 +156,7 @@ impl Runtime {
             patience: PATIENCE,
             root_ended_at: None,
             harness_goes_on: false,
+            rounds: Rounds::default(),
             overtime: 0,
             futile: 0,
             uncounted: false,

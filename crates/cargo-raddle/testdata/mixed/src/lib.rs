@@ -45,6 +45,18 @@ mod tests {
         assert_eq!(counter.get(), 2);
     }
 
+    /// Its trace is full of addresses, of heap blocks and of vtables.
+    #[test]
+    fn with_pointers() {
+        let jobs: std::sync::Mutex<Vec<Box<dyn Fn(&Counter) + Send>>> = Default::default();
+        let counter = Counter::default();
+        std::thread::scope(|scope| {
+            scope.spawn(|| jobs.lock().unwrap().push(Box::new(|counter| counter.add())));
+            let job = jobs.lock().unwrap().pop();
+            assert!(job.is_none(), "the job came first");
+        });
+    }
+
     #[test]
     #[ignore = "to see what becomes of ignored tests"]
     fn later() {}

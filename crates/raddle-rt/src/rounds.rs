@@ -1,0 +1,71 @@
+//! Whether threads go round in circles, or only do the same to shared memory again and again on their way.
+//!
+//! A loop that pushes and pops ten thousand times leaves shared memory as it was after each round. What tells it from one
+//! that never ends is its counter, which nobody else sees: it lies in a register or on the stack. So after very many
+//! steps the threads' own states are compared, each with the earlier ones of the same thread: the registers that a call
+//! preserves, and the stack, at each of its steps. A thread that keeps coming to new states gets somewhere. What it
+//! keeps on the heap alone is not seen.
+
+use crate::interpose::unwind::caller;
+use crate::runtime::rt;
+use crate::table::mix;
+
+/// Steps that are looked at.
+const STEPS: usize = 8_000;
+/// New states among the last quarter of them that are no coincidence.
+const NEW: usize = STEPS / 400;
+/// Most words of a stack that are compared, from its deep end.
+const WORDS: usize = 4096;
+
+/// States of threads, in the order of their steps.
+#[derive(Default)]
+pub struct Rounds {
+    states: Vec<u64>,
+}
+
+impl Rounds {
+    /// Notes the state of the running thread; tells, once there are enough of them, whether the threads still come to new
+    /// ones.
+    pub fn look(&mut self) -> Option<bool> {
+        self.states.push(state());
+        (self.states.len() >= STEPS).then(|| comes_to_new(&self.states))
+    }
+
+    /// Nothing has been noted.
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.states.clear();
+    }
+}
+
+fn comes_to_new(states: &[u64]) -> bool {
+    let (before, last) = states.split_at(states.len() / 4 * 3);
+    let mut before = before.to_vec();
+    before.sort_unstable();
+    let mut new: Vec<u64> = last.iter().copied().filter(|s| before.binary_search(s).is_err()).collect();
+    new.sort_unstable();
+    new.dedup();
+    new.len() >= NEW
+}
+
+/// A digest of the running thread's number, place, registers and stack.
+fn state() -> u64 {
+    let r = rt();
+    let me = r.me();
+    let Some(caller) = caller() else { return mix(u64::from(me.id.0)) };
+    let top = me.stack.as_ref().map(|s| s.top()).or(me.calls.first().copied()).unwrap_or(caller.sp);
+    let words = (top.saturating_sub(caller.sp) / 8).min(WORDS);
+    let mut digest = mix(u64::from(me.id.0)) ^ caller.pc as u64;
+    for register in caller.preserved {
+        digest = mix(digest ^ register as u64);
+    }
+    for i in 0..words {
+        // SAFETY: between the stack pointer of a function in progress and the end of its thread's stack.
+        digest = mix(digest ^ unsafe { (caller.sp as *const u64).add(i).read_volatile() });
+    }
+    digest
+}

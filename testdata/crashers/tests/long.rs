@@ -1,0 +1,50 @@
+//! Loops that do the same to shared memory again and again, and come to an end all the same.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::thread;
+
+const ROUNDS: usize = 50_000;
+
+#[test]
+fn a_counter_goes_round_while_the_loop_counts_for_itself() {
+    let hand = AtomicUsize::new(0);
+    let turn = || {
+        for _ in 0..ROUNDS {
+            let _ = hand.fetch_update(SeqCst, SeqCst, |h| Some((h + 1) % 12));
+        }
+    };
+    thread::scope(|s| {
+        s.spawn(turn);
+        s.spawn(turn);
+    });
+    assert_eq!(hand.into_inner(), 2 * ROUNDS % 12);
+}
+
+#[test]
+fn a_queue_is_filled_and_emptied() {
+    let queue = Mutex::new(VecDeque::with_capacity(4));
+    thread::scope(|s| {
+        s.spawn(|| (0..ROUNDS).for_each(|_| queue.lock().unwrap().push_back(7)));
+        let mut got = 0;
+        while got < ROUNDS {
+            match queue.lock().unwrap().pop_front() {
+                Some(7) => got += 1,
+                Some(_) => unreachable!(),
+                None => thread::yield_now(),
+            }
+        }
+    });
+}
+
+#[test]
+fn a_counter_is_counted_up_for_hours() {
+    let count = AtomicUsize::new(0);
+    let add = || (0..1_000_000_000).for_each(|_| _ = count.fetch_add(1, SeqCst));
+    thread::scope(|s| {
+        s.spawn(add);
+        add();
+    });
+    assert_eq!(count.into_inner(), 2_000_000_000);
+}
