@@ -23,7 +23,7 @@ const WATCHED: u64 = 8;
 pub fn begin(store: &mut Store) {
     let n = store.stats.executions;
     store.brisk = store.unchanged >= SETTLED
-        && n % WATCHED != 0
+        && !n.is_multiple_of(WATCHED)
         && !store.never_brisk
         && n > store.job.traces
         && store.replay.is_none()
@@ -59,8 +59,8 @@ pub fn look_again(store: &mut Store, run: impl FnOnce()) {
     }
     store.replay = None;
     (store.stats.steps, store.stats.decisions) = (steps, decisions);
-    let kind = |f: &Option<Box<_>>| f.as_ref().map(|f: &Box<raddle_core::protocol::Failure>| f.kind);
-    if kind(&store.failure) != kind(&first) {
+    let same = matches!((&store.failure, &first), (Some(a), Some(b)) if a.kind == b.kind);
+    if !same {
         store.failure = first;
     }
     store.end = End::Failed;

@@ -244,7 +244,7 @@ impl Heap {
         i -= self.chunks[i].back;
         let start = BASE + i * CHUNK;
         let c = &mut self.chunks[i];
-        let n = if c.unit > SMALL { 0 } else { ((addr - start) as u64 * c.inverse >> 32) as usize };
+        let n = if c.unit > SMALL { 0 } else { (((addr - start) as u64 * c.inverse) >> 32) as usize };
         if c.blocks.len() <= n {
             c.blocks.resize(n + 1, Block::default());
         }

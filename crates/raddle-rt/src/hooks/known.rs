@@ -45,7 +45,10 @@ pub fn caches(addr: usize) -> bool {
 #[inline(always)]
 fn entry(pc: usize) -> &'static mut Known {
     // SAFETY: one controlled thread, which keeps no reference; the index is in range.
-    unsafe { (*(&raw mut KNOWN)).0.get_unchecked_mut((pc >> 3) & (slots() - 1) & (RECENT - 1)) }
+    unsafe {
+        let known = &raw mut KNOWN;
+        &mut (*known).0[(pc >> 3) & (slots() - 1) & (RECENT - 1)]
+    }
 }
 
 /// The site of the hook call that returns to `pc`, its class, and whether `pc` alone determines it.
