@@ -255,6 +255,7 @@ impl Driver {
             check: 0,
             given: vec![],
             request_fd: None,
+            places: None,
         };
         let file = tempfile::NamedTempFile::new()?;
         serde_json::to_writer(&file, &job)?;

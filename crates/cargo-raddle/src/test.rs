@@ -138,6 +138,7 @@ fn job(args: &SearchArgs) -> Job {
         check: 0,
         given: given(args),
         request_fd: None,
+        places: None,
     }
 }
 

@@ -36,7 +36,11 @@ impl Hunt {
     fn run(&self, args: &[&str]) -> Ran {
         let mut command = raddle();
         command.current_dir(self.dir.path()).args(["hunt", "--harness", "harness.json", "--executable"]);
-        ran(command.arg(executable()).arg("--out").arg(self.out()).args(args).output().unwrap())
+        command.arg(executable());
+        if !args.contains(&"--out") {
+            command.arg("--out").arg(self.out());
+        }
+        ran(command.args(args).output().unwrap())
     }
 
     fn json(&self, args: &[&str]) -> Ran {
@@ -116,6 +120,32 @@ fn one_seed_and_number_of_schedules_give_one_output() {
     };
     assert_eq!(hunt("3"), hunt("3"));
     assert_ne!(hunt("3"), hunt("4"));
+}
+
+#[test]
+fn what_was_looked_up_beforehand_changes_nothing_and_is_not_taken_for_another_executable() {
+    let hunt = Hunt::new(&["add", "get", "idle", "open"]);
+    let args = ["--schedules", "600", "--max-findings", "2", "--generator", "maptest", "--out"];
+    let ran = |out: &str| timeless(&hunt.json(&[&args[..], &[out]].concat()));
+    let without = ran("without");
+    let bytes = std::fs::read(executable()).unwrap();
+    let table = raddle_debuginfo::DebugInfo::parse(&bytes, [""; 0]).unwrap().places(&bytes).unwrap();
+    let fingerprint = |bytes: &[u8]| -> String {
+        use sha2::{Digest, Sha256};
+        Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
+    };
+    let keep = |table: &[u8], of: &[u8]| {
+        let seal = format!("{} {}\n", fingerprint(of), fingerprint(table));
+        std::fs::write(hunt.dir.path().join("places.table"), table).unwrap();
+        std::fs::write(hunt.dir.path().join("places.seal"), seal).unwrap();
+    };
+    let plain = |events: &[Value], out: &str| format!("{events:?}").replace(out, "out");
+    keep(&table, &bytes);
+    assert_eq!(plain(&ran("with"), "with"), plain(&without, "without"));
+    // A table of nothing would change names and places.
+    let empty = [b"radplac2".as_slice(), &[0; 20]].concat();
+    keep(&empty, b"another executable");
+    assert_eq!(plain(&ran("other"), "other"), plain(&without, "without"));
 }
 
 #[test]

@@ -67,6 +67,9 @@ pub struct Job {
     /// Where a harness reads the tests it is to run; see [`hunt`](crate::hunt::protocol).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_fd: Option<i32>,
+    /// A file with what debug information says about the calls of this very executable; see `raddle_debuginfo`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub places: Option<String>,
 }
 
 /// What a worker says.

@@ -12,6 +12,7 @@ use gimli::Section as _;
 use gimli::{AttributeValue, DwAt, DwTag, UnitOffset};
 
 use crate::image::Reader;
+use crate::places::{Maker, Places, ScopeRow};
 
 pub(crate) type Entry<'data> = gimli::DebuggingInformationEntry<Reader<'data>>;
 
@@ -27,6 +28,8 @@ pub(crate) struct Dies<'data> {
     dwarf: Arc<gimli::Dwarf<Reader<'data>>>,
     /// In the order of their place in the section.
     units: Vec<LazyUnit<'data>>,
+    /// What somebody has looked up before: all scopes, if anything.
+    places: Option<Places<'data>>,
 }
 
 struct LazyUnit<'data> {
@@ -71,7 +74,12 @@ impl<'data> Dies<'data> {
                 });
             }
         }
-        Ok(Dies { dwarf, units })
+        Ok(Dies { dwarf, units, places: None })
+    }
+
+    /// From now on scopes are looked up in a table.
+    pub fn use_places(&mut self, places: Places<'data>) {
+        self.places = Some(places);
     }
 
     /// What comes after `start` in the names that have it, up to their end.
@@ -217,8 +225,17 @@ impl<'data> Dies<'data> {
     /// The names of the namespaces and types around an entry that is itself a namespace, type or function,
     /// outermost first.
     pub fn scope_names(&self, die: Die) -> Vec<&'data str> {
-        let scopes = self.scopes(die.unit);
         let mut names = Vec::new();
+        if let Some(places) = &self.places {
+            let mut at = places.scope_at(self.section_offset(die));
+            while let Some(parent) = at.and_then(|scope| places.scope(scope.parent?)) {
+                names.extend(parent.name);
+                at = Some(parent);
+            }
+            names.reverse();
+            return names;
+        }
+        let scopes = self.scopes(die.unit);
         let mut at = scopes.binary_search_by_key(&die.offset, |scope| scope.offset).ok();
         while let Some(parent) = at.and_then(|index| scopes[index].parent) {
             names.extend(scopes[parent as usize].name);
@@ -230,10 +247,28 @@ impl<'data> Dies<'data> {
 
     /// The type that directly encloses a method's declaration.
     pub fn enclosing_type(&self, die: Die) -> Option<Die> {
+        if let Some(places) = &self.places {
+            let scope = places.scope_at(self.section_offset(die))?;
+            let parent = places.scope(scope.parent?)?;
+            return if is_type(DwTag(parent.tag)) { self.in_section(parent.offset) } else { None };
+        }
         let scopes = self.scopes(die.unit);
         let at = scopes.binary_search_by_key(&die.offset, |scope| scope.offset).ok()?;
         let parent = &scopes[scopes[at].parent? as usize];
         is_type(parent.tag).then_some(Die { unit: die.unit, offset: parent.offset })
+    }
+
+    /// Puts all scopes into a table.
+    pub fn put_scopes(&self, maker: &mut Maker) {
+        let mut before = 0;
+        for (index, unit) in self.units.iter().enumerate() {
+            let scopes = self.scopes(index as u32);
+            for Scope { offset, tag, parent, name } in scopes {
+                let parent = parent.map(|parent| before + parent);
+                maker.scope(ScopeRow { offset: unit.start + offset, tag: tag.0, parent, name: *name });
+            }
+            before += scopes.len() as u32;
+        }
     }
 
     /// Every variable at a fixed address outside of any function, with the names around it.

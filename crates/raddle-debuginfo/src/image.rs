@@ -2,7 +2,7 @@
 
 use gimli::Section as _;
 use gimli::{EndianSlice, LittleEndian};
-use object::{Object, ObjectSection};
+use object::{Object, ObjectSection, SectionKind};
 
 use crate::ParseError;
 
@@ -53,4 +53,11 @@ pub(crate) fn load(bytes: &[u8]) -> Result<gimli::Dwarf<Reader<'_>>, ParseError>
         return Err(ParseError::NoDebugInfo);
     }
     Ok(dwarf)
+}
+
+/// The sections with code, and where they are loaded.
+pub(crate) fn code(bytes: &[u8]) -> Result<Vec<(&[u8], u64)>, ParseError> {
+    let file = object::File::parse(bytes)?;
+    let code = file.sections().filter(|section| section.kind() == SectionKind::Text);
+    code.map(|section| Ok((section.data()?, section.address()))).collect()
 }

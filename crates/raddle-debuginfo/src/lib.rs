@@ -25,6 +25,7 @@ mod frame;
 mod image;
 mod locals;
 mod memory;
+mod places;
 mod rules;
 mod symbol;
 mod types;
@@ -40,6 +41,7 @@ use frame::Activation;
 use image::{Reader, Unwinding};
 use locals::{Locals, Owner};
 use memory::Statics;
+use places::{FrameRow, FunctionRow, Maker, Places};
 use symbol::Symbol;
 
 pub use chain::Frame;
@@ -63,6 +65,9 @@ pub enum ParseError {
     /// A section is compressed.
     #[error("section {0} is compressed; link without `--compress-debug-sections`")]
     Compressed(&'static str),
+    /// The executable has more than 4 GB, for which tables have no room.
+    #[error("too large for a table of its places")]
+    TooLarge,
 }
 
 /// The debug information of one executable.
@@ -77,6 +82,12 @@ pub struct DebugInfo<'data> {
     strings: RefCell<BTreeSet<Arc<str>>>,
     statics: OnceCell<Statics>,
     unwinding: Unwinding<'data>,
+    /// What somebody has looked up before.
+    places: Option<Places<'data>>,
+    /// By their numbers there.
+    placed: RefCell<BTreeMap<u32, Arc<Function>>>,
+    /// By their numbers there.
+    placed_files: RefCell<BTreeMap<u32, Arc<str>>>,
     /// By return address.
     locals: RefCell<BTreeMap<u64, Arc<Locals>>>,
     /// By allocating stack and size.
@@ -107,9 +118,62 @@ impl<'data> DebugInfo<'data> {
             strings: RefCell::default(),
             statics: OnceCell::new(),
             unwinding: image::unwinding(executable)?,
+            places: None,
+            placed: RefCell::default(),
+            placed_files: RefCell::default(),
             locals: RefCell::default(),
             blocks: RefCell::default(),
         })
+    }
+
+    /// With the table that [`DebugInfo::places`] made of the same executable, which answers faster than DWARF. One of
+    /// another version is ignored.
+    pub fn with_places(self, table: &'data [u8]) -> Self {
+        let places = Places::new(table);
+        let mut dies = self.dies;
+        places.into_iter().for_each(|places| dies.use_places(places));
+        DebugInfo { places, dies, ..self }
+    }
+
+    /// Whether the table has a return address.
+    pub fn is_placed(&self, return_address: u64) -> bool {
+        self.places.is_some_and(|places| places.frames(return_address).is_some())
+    }
+
+    /// A table of the functions behind all calls of the executable and of the names around its entries, for [`DebugInfo::with_places`].
+    pub fn places(&self, executable: &[u8]) -> Result<Vec<u8>, ParseError> {
+        if u32::try_from(executable.len()).is_err() {
+            return Err(ParseError::TooLarge);
+        }
+        let mut maker = Maker::default();
+        let mut functions: BTreeMap<*const Function, u32> = BTreeMap::new();
+        for (code, address) in image::code(executable)? {
+            for return_address in places::behind_calls(code, address) {
+                let chain = self.chain(return_address);
+                let row = |link: &Arc<Link>| {
+                    // `self.functions` keeps them all, so their addresses tell them apart.
+                    let function = functions
+                        .entry(Arc::as_ptr(&link.function))
+                        .or_insert_with(|| maker.function(self.row(&link.function)));
+                    let Frame { file, line, column, .. } = &link.frame;
+                    let file = maker.string(file);
+                    FrameRow { function: *function, file, line: *line, column: *column }
+                };
+                let frames = chain.iter().map(row).collect();
+                maker.address(return_address, frames);
+            }
+        }
+        self.dies.put_scopes(&mut maker);
+        Ok(maker.finish())
+    }
+
+    fn row<'a>(&self, function: &'a Function) -> FunctionRow<'a> {
+        FunctionRow {
+            name: &function.name,
+            krate: &function.krate,
+            path: &function.path,
+            definition: function.die.map(|die| self.dies.section_offset(die)),
+        }
     }
 
     /// The functions at a return address, innermost first; all but the last are inlined. Empty when the
@@ -209,8 +273,9 @@ impl<'data> DebugInfo<'data> {
         if let Some(chain) = self.chains.borrow().get(&return_address) {
             return chain.clone();
         }
-        let call = return_address.checked_sub(1);
-        let chain: Arc<[Arc<Link>]> = call.map(|call| self.look_up(call)).unwrap_or_default().into();
+        let look_up = || return_address.checked_sub(1).map(|call| self.look_up(call));
+        let links = self.placed(return_address).or_else(look_up).unwrap_or_default();
+        let chain: Arc<[Arc<Link>]> = links.into();
         self.chains.borrow_mut().insert(return_address, chain.clone());
         chain
     }
@@ -255,6 +320,57 @@ impl<'data> DebugInfo<'data> {
         }
     }
 
+    /// What the table says about a return address, if it has it.
+    fn placed(&self, return_address: u64) -> Option<Vec<Arc<Link>>> {
+        let places = self.places.as_ref()?;
+        let frames = places.frames(return_address)?;
+        let inner = frames.len().saturating_sub(1);
+        let link = |(i, row): (usize, &FrameRow)| {
+            let function = self.placed_function(places, row.function)?;
+            let file = self.placed_file(places, row.file)?;
+            Some(Arc::new(self.link(function, file, (row.line, row.column), i < inner)))
+        };
+        frames.iter().enumerate().map(link).collect()
+    }
+
+    fn placed_function(&self, places: &Places<'data>, number: u32) -> Option<Arc<Function>> {
+        if let Some(function) = self.placed.borrow().get(&number) {
+            return Some(function.clone());
+        }
+        let row = places.function(number)?;
+        let die = match row.definition {
+            Some(offset) => Some(self.dies.in_section(offset)?),
+            None => None,
+        };
+        let function = Arc::new(self.describe(row.name, row.krate, row.path.to_owned(), die));
+        self.placed.borrow_mut().insert(number, function.clone());
+        Some(function)
+    }
+
+    fn placed_file(&self, places: &Places<'data>, number: u32) -> Option<Arc<str>> {
+        if let Some(file) = self.placed_files.borrow().get(&number) {
+            return Some(file.clone());
+        }
+        let file = self.intern(places.string(number)?);
+        self.placed_files.borrow_mut().insert(number, file.clone());
+        Some(file)
+    }
+
+    fn link(
+        &self,
+        function: Arc<Function>,
+        file: Arc<str>,
+        (line, column): (u32, u32),
+        inlined: bool,
+    ) -> Link {
+        let (name, krate) = (function.name.clone(), function.krate.clone());
+        Link {
+            frame: Frame { function: name, krate, file, line, column, inlined },
+            under_test: self.under_test.contains(&*function.krate),
+            function,
+        }
+    }
+
     fn look_up(&self, address: u64) -> Vec<Arc<Link>> {
         let mut links = Vec::new();
         let Some(unit) = self.context.find_dwarf_and_unit(address).skip_all_loads() else { return links };
@@ -272,18 +388,10 @@ impl<'data> DebugInfo<'data> {
             let function = self.function(die, &name);
             let location = frame.location.as_ref();
             let file = location.and_then(|location| location.file).unwrap_or_default();
-            links.push(Arc::new(Link {
-                frame: Frame {
-                    function: function.name.clone(),
-                    krate: function.krate.clone(),
-                    file: self.intern(as_recorded(file, directory)),
-                    line: location.and_then(|location| location.line).unwrap_or(0),
-                    column: location.and_then(|location| location.column).unwrap_or(0),
-                    inlined: true,
-                },
-                under_test: self.under_test.contains(&*function.krate),
-                function,
-            }));
+            let file = self.intern(as_recorded(file, directory));
+            let line = location.and_then(|location| location.line).unwrap_or(0);
+            let column = location.and_then(|location| location.column).unwrap_or(0);
+            links.push(Arc::new(self.link(function, file, (line, column), true)));
         }
         if let Some(last) = links.last_mut().and_then(Arc::get_mut) {
             last.frame.inlined = false;
@@ -300,9 +408,16 @@ impl<'data> DebugInfo<'data> {
         let krate = symbol.krate.or_else(|| self.crate_by_namespace(die?));
         let krate = krate.as_deref().unwrap_or_else(|| symbol::crate_of_name(&symbol.name));
         let path = symbol.path.split("::{").next().unwrap_or_default().to_owned();
-        let glue = symbol::glue_type(&symbol.name);
-        let function = Arc::new(Function {
-            name: self.intern(&symbol.name),
+        let function = Arc::new(self.describe(&symbol.name, krate, path, die));
+        self.functions.borrow_mut().insert(key, function.clone());
+        function
+    }
+
+    /// What follows from a function's name and path.
+    fn describe(&self, name: &str, krate: &str, path: String, die: Option<Die>) -> Function {
+        let glue = symbol::glue_type(name);
+        Function {
+            name: self.intern(name),
             krate: self.intern(krate),
             die,
             helper: rules::is_helper(&path),
@@ -310,9 +425,7 @@ impl<'data> DebugInfo<'data> {
             glue_under_test: glue.is_some_and(|ty| self.under_test.contains(symbol::first_segment(ty))),
             rule: rules::rule_for(&path),
             path,
-        });
-        self.functions.borrow_mut().insert(key, function.clone());
-        function
+        }
     }
 
     /// The outermost namespace around a function.

@@ -92,3 +92,31 @@ fn debug_information_can_move_to_another_thread() {
     fn assert_send<T: Send>() {}
     assert_send::<DebugInfo<'static>>();
 }
+
+#[test]
+fn a_table_says_about_every_call_what_dwarf_says() {
+    for flags in FLAGS {
+        let executable = build(flags);
+        let dwarf = DebugInfo::parse(&executable, ["fixture"]).unwrap();
+        let table = dwarf.places(&executable).unwrap();
+        let placed = DebugInfo::parse(&executable, ["fixture"]).unwrap().with_places(&table);
+        let calls = Calls::find(&executable);
+        assert!(calls.hooks.len() > 3 && calls.named.len() > 100, "{flags:?}");
+        for site in calls.hooks.iter().chain(&calls.named) {
+            let at = site.return_address;
+            assert!(placed.is_placed(at), "{flags:?}: {at:#x}");
+            assert_eq!(placed.frames(at), dwarf.frames(at), "{flags:?}: {at:#x}");
+            assert_eq!(placed.attribute(&[at]), dwarf.attribute(&[at]), "{flags:?}: {at:#x}");
+            if let Some(kind) = site.kind() {
+                assert_eq!(placed.settled(at, kind), dwarf.settled(at, kind), "{flags:?}: {at:#x}");
+                assert_eq!(placed.classify(&[at], kind), dwarf.classify(&[at], kind), "{flags:?}: {at:#x}");
+            }
+            for size in [8, 24, 64, 96] {
+                for offset in [0, 8, 16] {
+                    let name = |info: &DebugInfo<'_>| info.heap_name(&[at], size, offset);
+                    assert_eq!(name(&placed), name(&dwarf), "{flags:?}: {at:#x}");
+                }
+            }
+        }
+    }
+}

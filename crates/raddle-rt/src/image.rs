@@ -2,9 +2,11 @@
 
 use crate::heap::persistent;
 use crate::names::Place;
+use crate::pages;
 use raddle_core::{LockMode, Site};
 pub use raddle_debuginfo::{AccessKind, Class, LockFamily, LockOp, LockStep};
 use raddle_debuginfo::{DebugInfo, Frame};
+use std::ffi::{CStr, CString};
 
 /// The program's image; persistent, like everything that its debug information remembers.
 pub struct Image {
@@ -20,10 +22,16 @@ pub struct Image {
 const PLUMBING: [&str; 7] = ["std", "core", "alloc", "test", "raddle", "panic_unwind", "__rustc"];
 
 impl Image {
-    /// Of this process.
-    pub fn of_this_process(crates: &[String]) -> Self {
+    /// Of this process; `places` names a file with what its debug information says about calls.
+    pub fn of_this_process(crates: &[String], places: Option<&str>) -> Self {
         let (base, high) = extent();
-        let info = executable().and_then(|bytes| DebugInfo::parse(bytes, crates.iter().cloned()).ok());
+        let executable = mapped(c"/proc/self/exe", false);
+        let info = executable.and_then(|bytes| DebugInfo::parse(bytes, crates.iter().cloned()).ok());
+        let places = places.and_then(|path| mapped(&CString::new(path).ok()?, true));
+        let info = match places {
+            Some(table) => info.map(|i| i.with_places(table)),
+            None => info,
+        };
         Image { base, range: (base, high), info, crates: crates.to_vec() }
     }
 
@@ -189,12 +197,12 @@ fn extent() -> (usize, usize) {
     out
 }
 
-/// The bytes of the executable, mapped for the life of the process.
-fn executable() -> Option<&'static [u8]> {
-    // SAFETY: a private read-only mapping of a file that nobody changes while it runs (the kernel refuses to
-    // write to a running executable).
+/// The bytes of a file, mapped for the life of the process, and in place for its children if they are to inherit it.
+fn mapped(path: &CStr, inherit: bool) -> Option<&'static [u8]> {
+    // SAFETY: a private read-only mapping of a file that nobody changes while it is in use: the kernel refuses to
+    // write to a running executable, and the command replaces the other file as a whole, if at all.
     unsafe {
-        let fd = libc::open(c"/proc/self/exe".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        let fd = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
         let mut st = std::mem::zeroed::<libc::stat>();
         if fd < 0 || libc::fstat(fd, &mut st) != 0 {
             return None;
@@ -202,7 +210,13 @@ fn executable() -> Option<&'static [u8]> {
         let len = st.st_size as usize;
         let p = libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, libc::MAP_PRIVATE, fd, 0);
         libc::close(fd);
-        (p != libc::MAP_FAILED).then(|| std::slice::from_raw_parts(p as *const u8, len))
+        if p == libc::MAP_FAILED {
+            return None;
+        }
+        if inherit {
+            pages::inherit(p.cast(), len, libc::PROT_READ);
+        }
+        Some(std::slice::from_raw_parts(p as *const u8, len))
     }
 }
 

@@ -30,22 +30,25 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_vo
     for h in headers.iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_W == 0) {
         let start = (base + h.p_vaddr as usize) & !(PAGE - 1);
         let end = (base + h.p_vaddr as usize + h.p_filesz as usize).next_multiple_of(PAGE);
-        let mut protection = libc::PROT_READ;
-        if h.p_flags & libc::PF_X != 0 {
-            protection |= libc::PROT_EXEC;
-        }
-        let len = end - start;
-        // The whole mapping changes its protection, or the kernel would split it.
-        // SAFETY: the pages are mapped with this protection; for a moment they can also be written to, and the byte
-        // written is the one that is there.
-        unsafe {
-            let first = start as *mut u8;
-            if libc::mprotect(first.cast(), len, protection | libc::PROT_WRITE) == 0 {
-                first.write_volatile(first.read_volatile());
-                libc::mprotect(first.cast(), len, protection);
-                libc::madvise(first.cast(), len, MADV_POPULATE_READ);
-            }
-        }
+        let code = if h.p_flags & libc::PF_X != 0 { libc::PROT_EXEC } else { 0 };
+        // SAFETY: the pages are mapped with this protection, from a file.
+        unsafe { inherit(start as *mut u8, end - start, libc::PROT_READ | code) };
     }
     0
+}
+
+/// Has children inherit a private mapping of a file, or the part of one that has this protection.
+///
+/// # Safety
+/// All of it is mapped privately with this protection, and nobody relies on faults there.
+pub unsafe fn inherit(first: *mut u8, len: usize, protection: c_int) {
+    // The whole mapping changes its protection, or the kernel would split it.
+    // SAFETY: for a moment the pages can also be written to, and the byte written is the one that is there.
+    unsafe {
+        if libc::mprotect(first.cast(), len, protection | libc::PROT_WRITE) == 0 {
+            first.write_volatile(first.read_volatile());
+            libc::mprotect(first.cast(), len, protection);
+            libc::madvise(first.cast(), len, MADV_POPULATE_READ);
+        }
+    }
 }

@@ -152,7 +152,7 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
     }
     heap::persistent(|| {
         let strategy = strategy::by_name(&job.strategy, job.seed).map_err(|e| e.to_string())?;
-        let image = Image::of_this_process(&job.crates);
+        let image = Image::of_this_process(&job.crates, job.places.as_deref());
         let (trace, schedule) = empty();
         Ok(Box::leak(Box::new(Store {
             replay: job.replay.clone(),

@@ -34,6 +34,7 @@ impl Default for Config {
                 check: 0,
                 given: Vec::new(),
                 request_fd: None,
+                places: None,
             },
         }
     }

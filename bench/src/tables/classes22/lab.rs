@@ -51,7 +51,7 @@ impl Raw {
             / 1000.0
     }
 
-    /// Milliseconds of a stage: `generate`, `execute`, `judge`, `prove`.
+    /// Milliseconds of a stage: `start`, `generate`, `execute`, `judge`, `prove`.
     pub fn stage(&self, name: &str) -> f64 {
         self.number(&format!("{name}_ms"))
     }
@@ -99,6 +99,8 @@ pub struct Hunt<'a> {
 struct Built {
     descriptor: PathBuf,
     executable: PathBuf,
+    /// How long it took to look up the places of its calls.
+    placing_ms: f64,
 }
 
 /// The command, the harnesses and the results so far.
@@ -169,10 +171,15 @@ impl Lab {
         format!("subjects_classes22::{class}")
     }
 
-    /// Builds the harnesses that are missing, all in one call of the command.
-    pub fn prepare<'a>(&mut self, classes: impl Iterator<Item = &'a str>) -> anyhow::Result<()> {
+    /// Takes note of the harnesses that there are.
+    pub fn prepared(&mut self) {
         let text = std::fs::read_to_string(self.harness_file()).unwrap_or_default();
         self.harnesses = serde_json::from_str(&text).unwrap_or_default();
+    }
+
+    /// Builds the harnesses that are missing, all in one call of the command.
+    pub fn prepare<'a>(&mut self, classes: impl Iterator<Item = &'a str>) -> anyhow::Result<()> {
+        self.prepared();
         let missing: Vec<String> =
             classes.map(Self::target).filter(|t| !self.harnesses.contains_key(t)).collect();
         if missing.is_empty() {
@@ -186,12 +193,19 @@ impl Lab {
         for event in events(&mut command)? {
             if event["event"] == "harness" {
                 let path = |field: &str| PathBuf::from(event[field].as_str().unwrap_or_default());
-                let built = Built { descriptor: path("descriptor"), executable: path("executable") };
+                let placing_ms = event["placing_ms"].as_f64().unwrap_or(0.0);
+                let (descriptor, executable) = (path("descriptor"), path("executable"));
+                let built = Built { descriptor, executable, placing_ms };
                 self.harnesses.insert(event["target"].as_str().unwrap_or_default().to_owned(), built);
             }
         }
         std::fs::write(self.harness_file(), serde_json::to_string_pretty(&self.harnesses)?)?;
         Ok(())
+    }
+
+    /// Milliseconds that looking up the places of a class took when its harness was built.
+    pub fn placing_ms(&self, class: &str) -> Option<f64> {
+        self.harnesses.get(&Self::target(class)).map(|h| h.placing_ms)
     }
 
     fn hunt(&self) -> Command {

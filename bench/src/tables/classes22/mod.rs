@@ -1,8 +1,8 @@
 //! The 22 classes of MAPTest's and CovCon's evaluations, hunted with each generator.
 //!
 //! Each class and each fixed twin is hunted by the command itself, once per generator and seed, until the first finding
-//! or the end of the budget. Time to the first bug is the time for making, running and judging tests; building the harness,
-//! reading MIR, confirming and minimising come on top and are not counted, as the published times count none of that either.
+//! or the end of the budget. Time to the first bug is the time for making, running and judging tests; building the harness, looking up the
+//! places of its calls, reading MIR, starting the worker, confirming and minimising come on top and are not counted, as the published times count none of that either.
 
 mod figures;
 mod lab;
@@ -34,7 +34,7 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS")]
     twin_budget: Option<u64>,
     /// Only these generators
-    #[arg(long, value_delimiter = ',', default_values_t = ["maptest", "maptest-random", "covcon", "random"].map(String::from))]
+    #[arg(long, value_delimiter = ',', default_values_t = GENERATORS.map(String::from))]
     generators: Vec<String>,
     /// Take results from target/bench/classes22.jsonl that the same command produced
     #[arg(long)]
@@ -114,6 +114,9 @@ pub const CLASSES: &[Class] = &[
     ("as_map::AsMap", [None, None, None, Some(2881.0)], None),
 ];
 
+/// The generators, unless told otherwise.
+const GENERATORS: [&str; 4] = ["maptest", "maptest-random", "covcon", "random"];
+
 /// The module of a class, which is what tables call it.
 pub fn module(class: &str) -> &str {
     class.rsplit_once("::").map_or(class, |(module, _)| module)
@@ -155,6 +158,8 @@ struct Results<'a> {
     /// The twins, if they were hunted.
     twins: Vec<Raw>,
     budget: u64,
+    /// Milliseconds for looking up places, per class.
+    placing: Vec<f64>,
 }
 
 impl Results<'_> {
@@ -199,11 +204,15 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         if args.twins { classes.iter().map(|(c, ..)| format!("{c}Fixed")).collect() } else { vec![] };
     let twin_budget = args.twin_budget.unwrap_or(budget);
     let mut lab = Lab::new(args.command.as_deref(), "classes22.jsonl", args.resume, &args.accept)?;
-    if !args.print {
+    if args.print {
+        lab.prepared();
+    } else {
         lab.prepare(classes.iter().map(|(c, ..)| *c).chain(twins.iter().map(String::as_str)))?;
     }
+    let placing = classes.iter().filter_map(|(class, ..)| lab.placing_ms(class)).collect();
+    let (raw, twins_raw) = (BTreeMap::new(), vec![]);
     let mut results =
-        Results { classes, generators: &args.generators, raw: BTreeMap::new(), twins: vec![], budget };
+        Results { classes, generators: &args.generators, raw, twins: twins_raw, budget, placing };
     for seed in (0..seeds).map(|s| s * 100) {
         for generator in &args.generators {
             for (class, ..) in &results.classes {
@@ -243,7 +252,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 _ if args.twins => " --twins".to_owned(),
                 _ => String::new(),
             };
-            let command = format!("cargo bench-raddle classes22{quick}{twins}");
+            let generators = match args.generators.iter().map(String::as_str).eq(GENERATORS) {
+                true => String::new(),
+                false => format!(" --generators {}", args.generators.join(",")),
+            };
+            let command = format!("cargo bench-raddle classes22{quick}{twins}{generators}");
             print!("{}", markdown::render(&results, &command, args.note.as_deref()));
             print!("{}", figures::patterns(&results, lab.dir()));
         }

@@ -72,6 +72,7 @@ impl Lab<'_> {
             check: 0,
             given: vec![],
             request_fd: Some(0),
+            places: subject.places.as_ref().and_then(|p| p.to_str().map(str::to_owned)),
         }
     }
 
@@ -91,6 +92,7 @@ impl Lab<'_> {
         libraries.extend(subject.libraries.iter().cloned());
         let mut readable = libraries.clone();
         readable.push(subject.executable.clone());
+        readable.extend(subject.places.clone());
         let confinement = Confinement { scratch, readable, on: self.settings.sandbox };
         let launch = Launch { executable: subject.executable.clone(), libraries, confinement, job };
         Ok(Workers::new(launch, until))
@@ -173,7 +175,11 @@ impl Lab<'_> {
             },
         };
         hunt.done.progress.pairs = generator.coverage().counts.len();
-        let end = match hunt.all(&mut *generator)? {
+        let ran = match hunt.start() {
+            Ok(()) => hunt.all(&mut *generator)?,
+            Err(error) => Err(error),
+        };
+        let end = match ran {
             Ok(end) => end,
             Err(ExecutorError::Broken(why)) => End::Broken(why),
             Err(ExecutorError::Over) if interrupt::interrupted() => End::Interrupted,
@@ -184,6 +190,7 @@ impl Lab<'_> {
         done.coverage = generator.coverage().clone();
         done.patterns = generator.patterns().cloned().or(done.patterns.take());
         done.elapsed = began.elapsed();
+        done.stages.start += Duration::from_micros(hunt.search.totals.spent.start);
         done.processor =
             clock.spent(&hunt.search.totals) + Duration::from_micros(hunt.proof.totals.spent.all);
         done.symbols = std::mem::take(&mut hunt.search.numbers.symbols);
@@ -236,6 +243,14 @@ macro_rules! executed {
 pub(super) use executed;
 
 impl Hunt<'_> {
+    /// Starts the worker of the search.
+    fn start(&mut self) -> std::result::Result<(), ExecutorError> {
+        let clock = Reading::now(&self.search.totals);
+        let started = self.search.begin();
+        clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.start);
+        started
+    }
+
     fn all(&mut self, generator: &mut dyn Generator) -> Ran<End> {
         executed!(self.repeat_saved()?);
         if self.enough() {

@@ -55,6 +55,8 @@ pub enum Event<'a> {
         /// Why not, if that was tried.
         #[serde(skip_serializing_if = "Option::is_none")]
         why_not: Option<&'a str>,
+        /// How long it took to look up the places of its calls, or to find that they had been.
+        placing_ms: f64,
     },
     /// A confirmed finding.
     Finding {
@@ -188,6 +190,8 @@ pub struct Stats {
     pub outdated: usize,
     /// Workers that died.
     pub deaths: u64,
+    /// Processor time for starting workers.
+    pub start_ms: f64,
     /// Processor time for making tests, of the command and its workers, to the microsecond; the next four likewise.
     pub generate_ms: f64,
     /// For running them.
@@ -360,6 +364,7 @@ impl Stats {
             per_thread: hunted.per_thread,
             outdated: hunted.outdated,
             deaths: hunted.totals.deaths,
+            start_ms: ms(hunted.stages.start),
             generate_ms: ms(hunted.stages.generate),
             execute_ms: ms(hunted.stages.execute),
             cover_ms: ms(hunted.stages.cover),
@@ -430,6 +435,7 @@ impl<'a> Event<'a> {
             executable: &subject.executable,
             analysed: matches!(subject.accesses, Some(Ok(_))),
             why_not: subject.accesses.as_ref().and_then(|a| a.as_ref().err().map(String::as_str)),
+            placing_ms: ms(subject.placing),
         }
     }
 

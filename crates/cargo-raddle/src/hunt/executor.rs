@@ -114,6 +114,11 @@ impl Workers {
         self.deadline = deadline;
     }
 
+    /// Starts a worker now rather than with the first run.
+    pub fn begin(&mut self) -> Result<(), ExecutorError> {
+        if self.worker.is_none() && !self.over() { self.start() } else { Ok(()) }
+    }
+
     /// Ends the worker; the next run starts in a new one.
     pub fn renew(&mut self) {
         self.worker = None;
@@ -208,6 +213,7 @@ impl Workers {
         totals.spent.all += reply.spent.all;
         totals.spent.judge += reply.spent.judge;
         totals.spent.cover += reply.spent.cover;
+        totals.spent.start += reply.spent.start;
         totals.runs += reply.runs.len() as u64;
         for run in &reply.runs {
             totals.executions += run.executions + run.serial;

@@ -79,6 +79,8 @@ pub struct Sample {
 /// Where the processor time went, in the command and in its workers together.
 #[derive(Clone, Debug, Default)]
 pub struct Stages {
+    /// Starting the first worker, which is ready before there is a test, and the others as far as they do that themselves.
+    pub start: Duration,
     /// Making tests, calls that are tried sequentially included.
     pub generate: Duration,
     /// Running them.

@@ -14,6 +14,7 @@ mod executor;
 mod hunted;
 mod judge;
 mod numbers;
+mod places;
 pub mod prepare;
 mod prove;
 pub mod replay;

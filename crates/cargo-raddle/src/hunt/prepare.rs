@@ -1,6 +1,7 @@
 //! Which types there are, and a harness for each.
 
 use super::build;
+use super::places;
 use super::statics;
 use super::subject::{Origin, Subject};
 use crate::cli::HuntArgs;
@@ -146,6 +147,7 @@ impl Prepared {
         let fingerprint = hash::file(&built.executable).context(|| "cannot read the harness".into())?;
         let wanted = self.args.search.generator == "maptest";
         let accesses = wanted.then(|| self.accesses(source, &prospect.target, &generated.dir, &fingerprint));
+        let (places, placing) = places::make(&generated.dir, &fingerprint, &built.executable);
         Ok(Subject {
             fingerprint,
             descriptor: generated.dir.join("harness.json"),
@@ -161,6 +163,8 @@ impl Prepared {
             shared_methods: generated.shared_methods,
             dropped: generated.dropped,
             accesses,
+            places,
+            placing,
         })
     }
 

@@ -1,6 +1,6 @@
 //! A harness that has been built, and where it came from.
 
-use super::statics;
+use super::{places, statics};
 use crate::cli::HuntArgs;
 use crate::compile::absolute;
 use crate::error::{Context, Error, Result};
@@ -10,6 +10,7 @@ use raddle_core::hunt::Harness;
 use raddle_mir::TypeAccesses;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A type under test with its harness.
 #[derive(Clone, Debug)]
@@ -36,6 +37,10 @@ pub struct Subject {
     pub dropped: Vec<Dropped>,
     /// What the compiler's MIR says about the type, or why that is not known; `None` if nobody asked.
     pub accesses: Option<std::result::Result<TypeAccesses, String>>,
+    /// What its debug information says about calls.
+    pub places: Option<PathBuf>,
+    /// How long it took to look that up, or to find that it had been.
+    pub placing: Duration,
 }
 
 /// How to build a harness again. Paths are absolute here, and seen from the finding file there.
@@ -125,6 +130,7 @@ impl Subject {
         let mut origin = Origin::new(args, &harness.target);
         let root = descriptor.parent().unwrap_or(Path::new("/")).to_owned();
         let accesses = statics::load(&root, &fingerprint).map(Ok);
+        let places = places::load(&root, &fingerprint);
         origin.ready_made = Some((descriptor.clone(), executable.clone()));
         Ok(Subject {
             crates: vec![harness.crate_name.clone()],
@@ -138,6 +144,8 @@ impl Subject {
             shared_methods: 0,
             dropped: vec![],
             accesses,
+            places,
+            placing: Duration::ZERO,
         })
     }
 }

@@ -121,6 +121,7 @@ impl Worker {
             check: 0,
             given: vec![],
             request_fd: Some(0),
+            places: None,
         };
         let file = tempfile::Builder::new().suffix(".json").tempfile_in(dir).unwrap().into_temp_path();
         std::fs::write(&file, serde_json::to_vec(&job).unwrap()).unwrap();

@@ -43,6 +43,9 @@ pub struct Spent {
     pub judge: u64,
     /// For following memory-access patterns.
     pub cover: u64,
+    /// For starting; not part of the rest.
+    #[serde(default)]
+    pub start: u64,
 }
 
 /// In which process an execution starts.

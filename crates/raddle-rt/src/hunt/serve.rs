@@ -36,7 +36,9 @@ pub fn zygote() -> c_int {
     let store = unsafe { &mut *store };
     let Some(hunt) = hunt() else { return BROKEN };
     store.prelude = (0, 0, 0);
+    crate::pages::inherit_code();
     control::start_ticking();
+    hunt.spent.start = processor_us();
     let mut lost = 0;
     let status = loop {
         r.blocks.reserve(store.most_threads.max(8));
