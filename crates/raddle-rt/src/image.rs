@@ -4,7 +4,7 @@ use crate::heap::persistent;
 use crate::names::Place;
 use raddle_core::{LockMode, Site};
 pub use raddle_debuginfo::{AccessKind, Class, LockFamily, LockOp, LockStep};
-use raddle_debuginfo::{DebugInfo, Frame};
+use raddle_debuginfo::{DebugInfo, Frame, Name};
 
 /// The program's image; persistent, like everything that its debug information remembers.
 pub struct Image {
@@ -126,9 +126,8 @@ impl Image {
     }
 
     /// What a static is called.
-    pub fn static_name(&mut self, offset: usize) -> String {
-        let name = persistent(|| self.info.as_ref().and_then(|i| i.static_at(offset as u64)));
-        name.map_or_else(|| "a static".to_owned(), |n| n.path)
+    pub fn static_name(&mut self, offset: usize) -> Option<Name> {
+        persistent(|| self.info.as_ref().and_then(|i| i.static_at(offset as u64)))
     }
 
     /// What a word in the frame of a function is called, given where the function is and its stack pointer.
@@ -138,12 +137,10 @@ impl Image {
     }
 
     /// What an offset in a heap block is called.
-    pub fn heap_name(&mut self, place: &Place, size: usize, offset: usize) -> String {
+    pub fn heap_name(&mut self, place: &Place, size: usize, offset: usize) -> Option<Name> {
         let stack: Vec<u64> =
             self.relative(&place[..place.iter().position(|&p| p == 0).unwrap_or(place.len())]);
-        let name =
-            persistent(|| self.info.as_ref().and_then(|i| i.heap_name(&stack, size as u64, offset as u64)));
-        name.map_or_else(|| format!("a heap block of {size} bytes+{offset}"), |n| n.path)
+        persistent(|| self.info.as_ref().and_then(|i| i.heap_name(&stack, size as u64, offset as u64)))
     }
 }
 

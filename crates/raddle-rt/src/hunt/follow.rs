@@ -1,13 +1,15 @@
 //! Memory-access patterns and traces of executions, over numbers that hold for the whole life of the worker.
 
+use super::source::Source;
 use crate::export::{self, Numbers};
 use crate::names::NameKey;
 use crate::runtime::rt;
 use crate::store::Store;
 use raddle_core::coverage::magnitudes::Magnitudes;
 use raddle_core::hunt::{MethodAccess, RunReply};
-use raddle_core::pattern::{FullMatcher, Match, Matcher, roles};
-use raddle_core::{NameId, Op, Trace};
+use raddle_core::pattern::{FullMatcher, Instance, Match, Matcher, roles};
+use raddle_core::strategy::{self, Kin, Pattern, Strategy, UnknownStrategy};
+use raddle_core::{Event, NameId, Op, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Events of an execution that are searched for patterns. An execution that copies long buffers has millions, each on a
@@ -19,13 +21,15 @@ const SEARCHED: usize = 20_000;
 const WORDS: u32 = 64;
 
 /// What the worker has seen and told so far; persistent. It finds instances as MAPTest means them: every
-/// subsequence of a trace counts.
-#[derive(Default)]
+/// subsequence of a trace counts, and the two variables of a pattern are different ones of the [`Source`].
 pub struct Follower {
     matcher: FullMatcher,
     numbers: Numbers,
+    source: Source,
     new: Vec<Match>,
-    /// What methods are known to do, over the runtime's own numbers.
+    /// The variables of the execution, by [`VarId`]; those that have not been met are any.
+    variables: Vec<NameId>,
+    /// What methods are known to do, over places and variables.
     seen: BTreeSet<MethodAccess>,
     /// What values variables are known to have had, over the runtime's own numbers.
     magnitudes: Magnitudes,
@@ -35,17 +39,41 @@ pub struct Follower {
     sent: (u32, u32),
 }
 
+impl Default for Follower {
+    fn default() -> Self {
+        Follower {
+            matcher: FullMatcher::of_different_names(),
+            numbers: Numbers::default(),
+            source: Source::default(),
+            new: Vec::new(),
+            variables: Vec::new(),
+            seen: BTreeSet::new(),
+            magnitudes: Magnitudes::default(),
+            words: Words::default(),
+            running: Vec::new(),
+            sent: (0, 0),
+        }
+    }
+}
+
 impl Follower {
     /// Adds the instances of the execution in the store that have not occurred before.
-    pub fn patterns(&mut self, store: &Store, reply: &mut RunReply) {
+    pub fn patterns(&mut self, store: &mut Store, reply: &mut RunReply) {
         self.matcher.begin();
         self.new.clear();
         self.words.begin();
-        for event in store.trace.events.iter().take(SEARCHED) {
-            if event.access().is_some_and(|a| !self.words.searched(store.trace.name(a.var), store)) {
+        self.variables.clear();
+        self.variables.resize(store.trace.vars.len(), NameId::default());
+        for at in 0..store.trace.events.len().min(SEARCHED) {
+            let event = store.trace.events[at];
+            let Some(access) = event.access() else { continue };
+            if !self.words.searched(store.trace.name(access.var), store) {
                 continue;
             }
-            self.matcher.push(event, &store.trace.vars, &mut self.new);
+            let variable = self.source.variable(access.var, store);
+            self.variables[access.var.0 as usize] = variable;
+            let event = Event { site: self.source.place(event.site, store), ..event };
+            self.matcher.push(&event, &self.variables, &mut self.new);
         }
         for found in &self.new {
             reply.patterns.push(self.numbers.instance(&found.instance));
@@ -54,9 +82,10 @@ impl Follower {
     }
 
     /// Adds what methods did in suffixes that none of them has done before.
-    fn accesses(&mut self, store: &Store, reply: &mut RunReply) {
+    fn accesses(&mut self, store: &mut Store, reply: &mut RunReply) {
         self.running.clear();
-        for event in &store.trace.events {
+        for at in 0..store.trace.events.len() {
+            let event = store.trace.events[at];
             let thread = event.thread.0 as usize;
             match event.op {
                 _ if thread == 0 => {}
@@ -73,11 +102,12 @@ impl Follower {
                 op => {
                     let Some(access) = event.access() else { continue };
                     let Some(Some(thunk)) = self.running.get(thread).copied() else { continue };
-                    let name = store.trace.name(access.var);
-                    reply.values += self.magnitudes.note(name, access);
+                    reply.values += self.magnitudes.note(store.trace.name(access.var), access);
+                    let (site, name) =
+                        (self.source.place(event.site, store), self.source.variable(access.var, store));
                     for &kind in roles(&op) {
-                        if self.seen.insert(MethodAccess { thunk, kind, site: event.site, name }) {
-                            let (site, name) = (self.numbers.site(event.site), self.numbers.name(name));
+                        if self.seen.insert(MethodAccess { thunk, kind, site, name }) {
+                            let (site, name) = (self.numbers.place(site), self.numbers.variable(name));
                             reply.accesses.push(MethodAccess { thunk, kind, site, name });
                         }
                     }
@@ -87,10 +117,13 @@ impl Follower {
     }
 
     /// The strategy that is meant by a name over the numbers that were sent.
-    pub fn strategy(&self, name: &str) -> Option<String> {
-        let Some(instance) = name.strip_prefix("pattern:") else { return Some(name.to_owned()) };
-        let meant = self.numbers.meant(&instance.parse().ok()?)?;
-        Some(format!("pattern:{meant}"))
+    pub fn strategy(&self, name: &str, seed: u64) -> Result<Box<dyn Strategy>, UnknownStrategy> {
+        let instance = name.strip_prefix("pattern:").and_then(|i| i.parse::<Instance>().ok());
+        let Some(meant) = instance.and_then(|i| self.numbers.meant(&i)) else {
+            return strategy::by_name(name, seed);
+        };
+        let kin = Kin::new(&meant, |place| self.source.instructions(place), |v| self.source.words(v));
+        Ok(Box::new(Pattern::of_kin(seed, meant, kin)))
     }
 
     /// The trace of the execution in the store.
@@ -102,7 +135,7 @@ impl Follower {
     pub fn symbols(&mut self, store: &mut Store, reply: &mut RunReply) {
         reply.symbols_from = self.sent;
         if self.numbers.len() != self.sent {
-            reply.symbols = self.numbers.symbols(store, self.sent);
+            reply.symbols = self.numbers.symbols(store, &self.source, self.sent);
             self.sent = self.numbers.len();
         }
     }
