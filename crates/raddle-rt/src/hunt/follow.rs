@@ -9,11 +9,11 @@ use raddle_core::coverage::magnitudes::Magnitudes;
 use raddle_core::hunt::{MethodAccess, RunReply};
 use raddle_core::pattern::{FullMatcher, Instance, Match, Matcher, roles};
 use raddle_core::strategy::{self, Kin, Pattern, Strategy, UnknownStrategy};
-use raddle_core::{Event, NameId, Op, Trace};
+use raddle_core::{Event, NameId, Op, ThreadId, Trace, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Events of an execution that are searched for patterns. An execution that copies long buffers has millions, each on a
-/// variable of its own, and the search takes time and memory by the square of those.
+/// Events of an execution on contested variables that are searched for patterns. An execution that copies long buffers has
+/// millions, each on a variable of its own, and the search takes time and memory by the square of those.
 const SEARCHED: usize = 20_000;
 
 /// Words of the heap blocks of one size from one place, by offset, that are searched in an execution, the first ones touched:
@@ -34,6 +34,7 @@ pub struct Follower {
     /// What values variables are known to have had, over the runtime's own numbers.
     magnitudes: Magnitudes,
     words: Words,
+    contested: Contested,
     /// The method each thread is inside of.
     running: Vec<Option<u32>>,
     sent: (u32, u32),
@@ -50,6 +51,7 @@ impl Default for Follower {
             seen: BTreeSet::new(),
             magnitudes: Magnitudes::default(),
             words: Words::default(),
+            contested: Contested::default(),
             running: Vec::new(),
             sent: (0, 0),
         }
@@ -64,9 +66,15 @@ impl Follower {
         self.words.begin();
         self.variables.clear();
         self.variables.resize(store.trace.vars.len(), NameId::default());
-        for at in 0..store.trace.events.len().min(SEARCHED) {
+        self.contested.look(&store.trace);
+        let mut searched = 0;
+        for at in 0..store.trace.events.len() {
             let event = store.trace.events[at];
-            let Some(access) = event.access() else { continue };
+            let Some(access) = event.access().filter(|a| self.contested.get(a.var)) else { continue };
+            searched += 1;
+            if searched > SEARCHED {
+                break;
+            }
             if !self.words.searched(store.trace.name(access.var), store) {
                 continue;
             }
@@ -141,6 +149,31 @@ impl Follower {
     }
 }
 
+/// Which variables two threads touched, one of them to write. Patterns are made of these only, also those on two variables.
+#[derive(Default)]
+struct Contested {
+    /// By [`VarId`]: the first thread, whether there was another one, and whether any wrote.
+    by: Vec<(Option<ThreadId>, bool, bool)>,
+}
+
+impl Contested {
+    fn look(&mut self, trace: &Trace) {
+        self.by.clear();
+        self.by.resize(trace.vars.len(), (None, false, false));
+        for event in &trace.events {
+            let Some(access) = event.access() else { continue };
+            let (first, several, written) = &mut self.by[access.var.0 as usize];
+            *several |= *first.get_or_insert(event.thread) != event.thread;
+            *written |= event.is_write();
+        }
+    }
+
+    fn get(&self, var: VarId) -> bool {
+        let (_, several, written) = self.by[var.0 as usize];
+        several && written
+    }
+}
+
 /// Which words are searched in this execution.
 #[derive(Default)]
 struct Words {
@@ -177,5 +210,27 @@ impl Words {
         };
         self.names[at] = (self.now, searched);
         searched
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_is_contested_if_two_threads_touch_it_and_one_writes() {
+        let events = [
+            Event::read(1, 1, 0),
+            Event::read(2, 1, 0),
+            Event::write(1, 2, 1),
+            Event::read(1, 3, 1),
+            Event::read(2, 4, 2),
+            Event::write(1, 5, 2),
+        ];
+        let mut contested = Contested::default();
+        contested.look(&Trace::from_events(events));
+        assert_eq!([0, 1, 2].map(|var| contested.get(VarId(var))), [false, false, true]);
+        contested.look(&Trace::from_events(events[..5].iter().copied()));
+        assert!(!contested.get(VarId(2)), "an execution says nothing about the next");
     }
 }
