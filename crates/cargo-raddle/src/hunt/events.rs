@@ -342,6 +342,7 @@ impl Stats {
                 End::Budget => "budget",
                 End::Exhausted => "exhausted",
                 End::Findings => "findings",
+                End::Settled => "settled",
                 End::Interrupted => "interrupted",
                 End::Broken(_) => "broken",
             },
