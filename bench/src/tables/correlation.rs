@@ -89,7 +89,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     for seed in (0..seeds).map(|s| s * 100) {
         for (class, _) in &classes {
             for generator in ["maptest", "covcon"] {
-                lab.run(&Hunt { class, generator, seed, budget: executions, whole: true })?;
+                lab.run(&Hunt {
+                    class,
+                    generator,
+                    seed,
+                    budget: executions,
+                    whole: true,
+                    settled_after: None,
+                })?;
             }
         }
     }
@@ -156,7 +163,8 @@ fn without_locks(text: &str) -> (String, usize) {
 
 fn row(lab: &Lab, (seeds, executions): (u64, u64), class: &str, removed: usize) -> Row {
     let hunts = |generator: &'static str| -> Vec<&Raw> {
-        let hunt = |seed| Hunt { class, generator, seed, budget: executions, whole: true };
+        let hunt =
+            |seed| Hunt { class, generator, seed, budget: executions, whole: true, settled_after: None };
         (0..seeds).filter_map(|s| lab.known(&hunt(s * 100))).collect()
     };
     let (maptest, covcon) = (hunts("maptest"), hunts("covcon"));

@@ -1,8 +1,8 @@
 //! How coverage grows with the tests of a hunt: MAPTest's Fig. 5 and CovCon's Fig. 3.
 //!
 //! Hunts go on after findings, and follow memory-access patterns whatever the generator. Nobody knows how many instances of a
-//! class are feasible: those that one of its hunts covered stand for them, and a hunt of a tenth of the time says how soon
-//! most of them are there.
+//! class are feasible: those that a long hunt covered stand for them, and its curve says how many were there after a tenth of the
+//! time. A long hunt ends early where two thirds of its tests brought next to nothing.
 
 use super::classes22::{CLASSES, Hunt, Lab, QUICK, Raw, module};
 use crate::Format;
@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 /// Options of the figures.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Two classes, hunted for 10 s, and no figures
+    /// Two classes, hunted for 20 s, and no figures
     #[arg(long)]
     quick: bool,
-    /// Seconds per hunt with `maptest`; there is another one of a tenth of that
+    /// Seconds per hunt with `maptest`, at most; it ends after a fifth of that if it has settled
     #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u64).range(10..))]
     budget: u64,
     /// Seconds per hunt with the generators beside it
@@ -37,6 +37,9 @@ pub struct Args {
     /// Only these classes: a part of the table, or one of several calls side by side, before one with `--resume`
     #[arg(long, value_delimiter = ',', value_name = "MODULE")]
     only: Vec<String>,
+    /// Hunt nothing: make the table of the results that are there, and say which are missing
+    #[arg(long, requires = "resume")]
+    no_hunts: bool,
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -44,6 +47,9 @@ pub struct Args {
 
 /// The classes of CovCon's curves: the largest, and one of middle size.
 const PAIRS: [&str; 2] = ["xy_plot::XyPlot", "logger::Logger"];
+
+/// A hunt that has settled ends after one in so many parts of its time.
+const SETTLING: u64 = 5;
 
 /// Below the table.
 const FIGURES: &str = "
@@ -62,8 +68,6 @@ Method pairs against time (CovCon's Fig. 3):
 struct Hunts {
     class: &'static str,
     maptest: Raw,
-    /// With a tenth of the time.
-    tenth: Raw,
     random: Raw,
 }
 
@@ -72,11 +76,15 @@ struct Hunts {
 struct Row {
     event: &'static str,
     class: &'static str,
+    /// How long the hunt was, and whether it ended because it had settled.
+    seconds: f64,
+    settled: bool,
     tests: f64,
     instances: f64,
+    /// After a tenth of the budget.
     tenth_tests: f64,
     tenth_instances: f64,
-    /// Of the instances, those covered in a tenth of the time.
+    /// Of the instances, those covered after a tenth of the budget.
     share: f64,
     random_tests: f64,
     random_instances: f64,
@@ -91,27 +99,38 @@ struct Row {
 /// Hunts, prints, and writes the figures beside the tables.
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let classes = chosen(args)?;
-    let (budget, others) = if args.quick { (10, 2) } else { (args.budget, args.others) };
+    let (budget, others) = if args.quick { (20, 2) } else { (args.budget, args.others) };
     let mut lab = Lab::new(args.command.as_deref(), "curves.jsonl", args.resume, &args.accept)?;
-    lab.prepare(classes.iter().copied())?;
-    let mut hunt = |class: &'static str, generator: &'static str, budget: u64| -> anyhow::Result<Raw> {
-        let hunt = Hunt { class, generator, seed: 0, budget, whole: true };
-        lab.run(&hunt)?;
-        lab.known(&hunt).cloned().context("a hunt has no result")
-    };
-    let mut all = Vec::new();
+    if !args.no_hunts {
+        lab.prepare(classes.iter().copied())?;
+    }
+    let mut hunt =
+        |class: &'static str, generator: &'static str, budget: u64| -> anyhow::Result<Option<Raw>> {
+            let settled_after = (generator == "maptest").then_some(budget / SETTLING);
+            let hunt = Hunt { class, generator, seed: 0, budget, whole: true, settled_after };
+            if !args.no_hunts {
+                lab.run(&hunt)?;
+            }
+            Ok(lab.known(&hunt).cloned())
+        };
+    let (mut all, mut missing) = (Vec::new(), Vec::new());
     for &class in &classes {
-        let maptest = hunt(class, "maptest", budget)?;
-        let tenth = hunt(class, "maptest", budget / 10)?;
-        all.push(Hunts { class, maptest, tenth, random: hunt(class, "random", others)? });
+        match (hunt(class, "maptest", budget)?, hunt(class, "random", others)?) {
+            (Some(maptest), Some(random)) => all.push(Hunts { class, maptest, random }),
+            _ => missing.push(module(class)),
+        }
     }
     if !args.quick {
         draw_coverage(&all)?;
         for class in PAIRS.into_iter().filter(|c| classes.contains(c)) {
-            draw_pairs(class, &hunt(class, "covcon", others)?, &hunt(class, "random", others)?)?;
+            if let (Some(covcon), Some(random)) =
+                (hunt(class, "covcon", others)?, hunt(class, "random", others)?)
+            {
+                draw_pairs(class, &covcon, &random)?;
+            }
         }
     }
-    let rows: Vec<Row> = all.iter().map(Hunts::row).collect();
+    let rows: Vec<Row> = all.iter().map(|h| h.row(budget)).collect();
     match args.format {
         Format::Json => {
             for row in &rows {
@@ -126,7 +145,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             if !args.only.is_empty() {
                 let _ = write!(flags, " --only {}", args.only.join(","));
             }
-            print!("{}", markdown(&rows, &flags, (budget, others)));
+            print!("{}", markdown(&rows, &missing, &flags, (budget, others)));
             if !args.quick {
                 print!("{FIGURES}");
             }
@@ -149,17 +168,26 @@ fn chosen(args: &Args) -> anyhow::Result<Vec<&'static str>> {
     })
 }
 
-fn last(raw: &Raw) -> [f64; 7] {
+fn last(raw: &Raw) -> [f64; 8] {
     raw.curve().last().copied().unwrap_or_default()
 }
 
+/// The last point of the curve within so many seconds.
+fn after(raw: &Raw, seconds: u64) -> [f64; 8] {
+    let within = |p: &[f64; 8]| p[7] <= 1000.0 * seconds as f64;
+    raw.curve().into_iter().take_while(within).last().unwrap_or_default()
+}
+
 impl Hunts {
-    fn row(&self) -> Row {
-        let [maptest, tenth, random] = [&self.maptest, &self.tenth, &self.random].map(last);
+    fn row(&self, budget: u64) -> Row {
+        let [maptest, random] = [&self.maptest, &self.random].map(last);
+        let tenth = after(&self.maptest, budget / 10);
         let (covered, allowed) = self.maptest.of_mir();
         Row {
             event: "row",
             class: module(self.class),
+            seconds: self.maptest.elapsed(),
+            settled: self.maptest.settled(),
             tests: maptest[0],
             instances: maptest[3],
             tenth_tests: tenth[0],
@@ -174,21 +202,24 @@ impl Hunts {
     }
 }
 
-fn markdown(rows: &[Row], flags: &str, (budget, others): (u64, u64)) -> String {
-    let tenth = budget / 10;
+fn markdown(rows: &[Row], missing: &[&str], flags: &str, (budget, others): (u64, u64)) -> String {
+    let (tenth, least) = (budget / 10, budget / SETTLING);
     let mut s = format!(
         "# How coverage grows\n\nGenerated by `cargo bench-raddle curves {flags}`; do not edit. Seed 0; hunts go on after findings, of wall-clock time with everything \
-         in it. *share*: the instances covered after {tenth} s, of those covered after {budget} s; *of MIR's*: how much of the instances that the accesses in the class's MIR allow was \
+         in it, on a machine with other work. A hunt of {budget} s ends early, but not before {least} s, when two thirds of its tests have brought no finding and at most one in two hundred of the \
+         instances (`--until-settled`): *s* says how long it was, \\* that it ended so. *share*: the instances covered within {tenth} s, of those covered in the end; *of MIR's*: how much of the instances that the accesses in the class's MIR allow was \
          covered in the end, whether or not they can occur; *new*: the chance, in the end, that the next test shows an instance not seen before, estimated from the last hundred tests.\n\n\
-         | class | maptest, {budget} s: tests | instances | {tenth} s: tests | instances | share | of MIR's | new | random, {others} s: tests | instances |\n\
-         | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
+         | class | maptest: s | tests | instances | in {tenth} s: tests | instances | share | of MIR's | new | random, {others} s: tests | instances |\n\
+         | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
     );
     let mut builds: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for r in rows {
         let _ = writeln!(
             s,
-            "| {} | {} | {} | {} | {} | {:.1} % | {:.1} % | {:.0} % | {} | {} |",
+            "| {} | {:.0}{} | {} | {} | {} | {} | {:.1} % | {:.1} % | {:.0} % | {} | {} |",
             r.class,
+            r.seconds,
+            if r.settled { "\\*" } else { "" },
             r.tests,
             r.instances,
             r.tenth_tests,
@@ -204,9 +235,12 @@ fn markdown(rows: &[Row], flags: &str, (budget, others): (u64, u64)) -> String {
     let enough = rows.iter().filter(|r| r.share >= 0.95).count();
     let _ = writeln!(
         s,
-        "\nOn {enough} of {} classes {tenth} s were enough for 95 % of what {budget} s covered.",
+        "\nOn {enough} of {} classes {tenth} s were enough for 95 % of what the whole hunt covered.",
         rows.len()
     );
+    if !missing.is_empty() {
+        let _ = writeln!(s, "\nNot measured: {}.", missing.join(", "));
+    }
     if builds.len() > 1 {
         let of: Vec<String> =
             builds.iter().map(|(b, classes)| format!("{b} ({})", classes.join(", "))).collect();
@@ -215,23 +249,23 @@ fn markdown(rows: &[Row], flags: &str, (budget, others): (u64, u64)) -> String {
     s
 }
 
-/// Coverage by tests, absolute and minus that of the random hunt.
+/// Coverage by seconds, and by tests minus that of the random hunt.
 fn draw_coverage(all: &[Hunts]) -> anyhow::Result<()> {
     let (mut absolute, mut minus) = (Vec::new(), Vec::new());
     for hunts in all {
         let (mine, theirs) = (hunts.maptest.curve(), hunts.random.curve());
         let full = last(&hunts.maptest)[3].max(last(&hunts.random)[3]).max(1.0);
         let at = |tests: f64| theirs.iter().take_while(|p| p[0] <= tests).last().map_or(0.0, |p| p[3]);
-        let common = |p: &&[f64; 7]| p[0] <= last(&hunts.random)[0];
+        let common = |p: &&[f64; 8]| p[0] <= last(&hunts.random)[0];
         let name = module(hunts.class);
-        absolute.push((name.to_owned(), mine.iter().map(|p| (p[0], 100.0 * p[3] / full)).collect()));
-        let difference = |p: &[f64; 7]| (p[0], 100.0 * (p[3] - at(p[0])) / full);
+        absolute.push((name.to_owned(), mine.iter().map(|p| (p[7] / 1000.0, 100.0 * p[3] / full)).collect()));
+        let difference = |p: &[f64; 8]| (p[0], 100.0 * (p[3] - at(p[0])) / full);
         minus.push((name.to_owned(), mine.iter().filter(common).map(difference).collect()));
     }
     write(
         "classes22-map-coverage.svg",
         "MAP-coverage of maptest",
-        "tests",
+        "seconds",
         "% of the instances known",
         absolute,
     )?;

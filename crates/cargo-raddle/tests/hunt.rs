@@ -62,7 +62,8 @@ fn timeless(ran: &Ran) -> Vec<Value> {
         if let Some(stats) = event["stats"].as_object_mut() {
             stats.retain(|key, _| !key.ends_with("_ms"));
             let points = stats.get_mut("curve").and_then(Value::as_array_mut);
-            points.into_iter().flatten().for_each(|p| _ = p.as_object_mut().unwrap().remove("at_ms"));
+            let without = |p: &mut Value| p.as_object_mut().unwrap().retain(|key, _| !key.ends_with("_ms"));
+            points.into_iter().flatten().for_each(without);
         }
     }
     events

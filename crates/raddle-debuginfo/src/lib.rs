@@ -254,10 +254,18 @@ impl<'data> DebugInfo<'data> {
             return name;
         }
         let Some(site) = self.attribute(stack) else { return name };
-        let site = format!("{}:{}", site.file, site.line);
+        let (file, site) = (&site.file, format!("{}:{}", site.file, site.line));
         Some(match name {
-            Some(name) => Name { path: format!("{site} {}", name.path), specific: true, ..name },
-            None => Name { path: format!("{site}+{offset}"), word: Word::Data, specific: true },
+            // A buffer that has grown is still the same variable, wherever it was made.
+            Some(name) => Name {
+                path: format!("{site} {}", name.path),
+                variable: format!("{file} {}", name.variable),
+                specific: true,
+                ..name
+            },
+            None => {
+                Name { path: format!("{site}+{offset}"), variable: site, word: Word::Data, specific: true }
+            }
         })
     }
 

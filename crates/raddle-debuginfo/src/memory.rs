@@ -106,7 +106,7 @@ impl TypeRef {
             }
             Shape::HashTable { control, .. } if offset >= control => {
                 let Name { path, specific, .. } = types::name_in_sequence(dies, ty, u64::MAX);
-                Name { path: format!("{path}.control"), word: Word::Data, specific }
+                Name { path: format!("{path}.control"), variable: path, word: Word::Data, specific }
             }
             Shape::Sequence { .. } | Shape::HashTable { .. } => {
                 types::name_in_sequence(dies, ty, self.first_alike(offset))

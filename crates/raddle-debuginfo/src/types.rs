@@ -14,6 +14,9 @@ use crate::dies::{Die, Dies};
 pub struct Name {
     /// The path, for instance `Counter.log.len` or `app::TABLE[..].hits`.
     pub path: String,
+    /// The variable that the word is a part of: the path without what a library type keeps inside, `Counter.log`. The
+    /// length of a `Vec` and the pointer to its elements are one field to its owner.
+    pub variable: String,
     /// What the word is, as far as its type tells. Independent of the code that accesses it, hence also right
     /// where the optimiser merged code of several functions.
     pub word: Word,
@@ -170,7 +173,8 @@ pub(crate) fn name_of_count(dies: &Dies<'_>, owner: &str, ty: Die, offset: u64) 
     let (path, krate) = type_path(dies, ty);
     let count = if offset < 8 { "strong" } else { "weak" };
     let specific = is_specific(&krate);
-    Name { path: format!("{owner}<{}>.{count}", short(&path)), word: Word::RefCount, specific }
+    let path = format!("{owner}<{}>.{count}", short(&path));
+    Name { variable: path.clone(), path, word: Word::RefCount, specific }
 }
 
 /// Names the word at `offset` of an element of a sequence of `ty`.
@@ -216,7 +220,8 @@ impl<'a, 'data> Walk<'a, 'data> {
 
     fn finish(self) -> Name {
         let pending = self.pending.map(|field| format!(".{field}")).unwrap_or_default();
-        Name { path: self.root + &self.fields + &pending, word: self.word, specific: self.specific }
+        let variable = self.root + &self.fields;
+        Name { path: format!("{variable}{pending}"), variable, word: self.word, specific: self.specific }
     }
 
     fn descend(&mut self, ty: Die, offset: u64) {

@@ -128,13 +128,40 @@ fn memory_without_a_type_of_the_user_is_named_after_the_line_that_allocated_it()
 }
 
 #[test]
+fn what_library_types_keep_inside_is_part_of_the_variable() {
+    let fixture = Fixture::at_level(3);
+    let info = DebugInfo::parse(&fixture.executable, ["fixture"]).unwrap();
+    let calls = Calls::find(&fixture.executable);
+    let variable = |function: &str, size: u64, offset: u64| {
+        let allocations = calls.named.iter().filter(|site| site.hook.contains("___rust_alloc"));
+        let stack = allocations.flat_map(|site| calls.shortest_stacks(&info, site)).find(|stack| {
+            info.attribute(stack).is_some_and(|f| *f.function == format!("fixture::{function}"))
+        });
+        info.heap_name(&stack.unwrap(), size, offset).unwrap().variable
+    };
+    let counter = 16 + size_of::<Counter>() as u64;
+    let log = 16 + offset_of!(Counter, log) as u64;
+    let mutex = size_of::<std::sync::Mutex<Vec<u64>>>() as u64;
+    assert_eq!(
+        [log, log + mutex - 8].map(|o| variable("arc", counter, o)),
+        ["Counter.log"; 2].map(str::to_owned)
+    );
+    assert_eq!(variable("arc", counter, 16 + offset_of!(Counter, hits) as u64), "Counter.hits");
+    assert_eq!(variable("pushed", 4 * size_of::<Inner>() as u64, 12), "Inner[..].right");
+    assert_eq!([0, 8].map(|o| variable("numbers", 32, o)), ["fixture.rs u64[..]"; 2].map(str::to_owned));
+}
+
+#[test]
 fn statics_are_named_with_their_fields() {
     for level in [0, 3] {
         let fixture = Fixture::at_level(level);
         let info = DebugInfo::parse(&fixture.executable, ["fixture"]).unwrap();
         let at =
             |symbol: &str, offset: u64| info.static_at(support::symbol(&fixture.executable, symbol) + offset);
-        let name = |path: &str, word| Some(Name { path: path.to_owned(), word, specific: true });
+        let name = |path: &str, word| {
+            let variable = path.trim_end_matches(".lock").to_owned();
+            Some(Name { path: path.to_owned(), variable, word, specific: true })
+        };
         let each = size_of::<std::sync::Mutex<Inner>>() as u64;
         assert_eq!(at("8registry4HITS", 0), name("fixture::registry::HITS", Word::Data));
         assert_eq!(

@@ -1,18 +1,20 @@
 //! Turning an execution into plain data for the outside world: only what occurs, numbered in the order in
 //! which it occurs, without addresses, so that two builds of the same source give the same bytes.
 
+use crate::hunt::Source;
 use crate::names::NameKey;
 use crate::runtime::Runtime;
 use crate::store::Store;
 use raddle_core::pattern::Instance;
 use raddle_core::{Access, Event, NameId, Op, SiteId, Symbols, Trace, VarId};
+use raddle_debuginfo::Name;
 use std::collections::BTreeMap;
 
 /// The trace so far.
 pub fn export(r: &mut Runtime) -> (Trace, Symbols) {
     let mut numbers = Numbers::default();
     let trace = renumbered(r, &mut numbers);
-    (trace, numbers.symbols(r.store, (0, 0)))
+    (trace, numbers.symbols(r.store, &Source::default(), (0, 0)))
 }
 
 /// The trace so far over these numbers, which grow by what is new.
@@ -62,7 +64,8 @@ impl Order {
     }
 }
 
-/// Numbers for the outside world, in the order in which sites and names are first mentioned.
+/// Numbers for the outside world, in the order in which sites and names are first mentioned. Those of the runtime and those of the
+/// [`Source`] are mentioned side by side: of the old numbers, the even ones are twice the runtime's.
 #[derive(Default)]
 pub struct Numbers {
     sites: Order,
@@ -72,25 +75,39 @@ pub struct Numbers {
 impl Numbers {
     /// The number of a site.
     pub fn site(&mut self, site: SiteId) -> SiteId {
-        SiteId(self.sites.number(site.0))
+        SiteId(self.sites.number(2 * site.0))
+    }
+
+    /// The number of a place of the source.
+    pub fn place(&mut self, place: SiteId) -> SiteId {
+        SiteId(self.sites.number(2 * place.0 + 1))
     }
 
     /// The number of a name.
     pub fn name(&mut self, name: NameId) -> NameId {
-        NameId(self.names.number(name.0))
+        NameId(self.names.number(2 * name.0))
     }
 
-    /// An instance over these numbers.
+    /// The number of a variable of the source.
+    pub fn variable(&mut self, variable: NameId) -> NameId {
+        NameId(self.names.number(2 * variable.0 + 1))
+    }
+
+    /// An instance of places and variables over these numbers.
     pub fn instance(&mut self, i: &Instance) -> Instance {
         let Numbers { sites, names } = self;
-        let site = |s: SiteId| Some(SiteId(sites.number(s.0)));
-        let name = |n: NameId| Some(NameId(names.number(n.0)));
-        i.renumbered(site, name).expect("everything gets a number")
+        let place = |s: SiteId| Some(SiteId(sites.number(2 * s.0 + 1)));
+        let variable = |n: NameId| Some(NameId(names.number(2 * n.0 + 1)));
+        i.renumbered(place, variable).expect("everything gets a number")
     }
 
-    /// The instance that is meant by one over these numbers; `None` if it contains one that nobody was given.
+    /// The instance of places and variables that is meant by one over these numbers; `None` if it contains one that nobody was
+    /// given.
     pub fn meant(&self, i: &Instance) -> Option<Instance> {
-        i.renumbered(|s| self.sites.meant(s.0).map(SiteId), |n| self.names.meant(n.0).map(NameId))
+        let of_source = |old: u32| (old % 2 == 1).then_some(old / 2);
+        let place = |s: SiteId| self.sites.meant(s.0).and_then(of_source).map(SiteId);
+        let variable = |n: NameId| self.names.meant(n.0).and_then(of_source).map(NameId);
+        i.renumbered(place, variable)
     }
 
     /// How many sites and names have one.
@@ -99,15 +116,19 @@ impl Numbers {
     }
 
     /// What the numbers mean, from these on.
-    pub fn symbols(&self, store: &mut Store, (sites, names): (u32, u32)) -> Symbols {
+    pub fn symbols(&self, store: &mut Store, source: &Source, (sites, names): (u32, u32)) -> Symbols {
         let mut symbols = Symbols::default();
-        for &id in &self.sites.old[sites as usize..] {
-            let chain = &store.sites.get(SiteId(id)).chain;
-            symbols.sites.push(store.image.site(chain));
+        for &old in &self.sites.old[sites as usize..] {
+            symbols.sites.push(match old % 2 {
+                0 => store.image.site(&store.sites.get(SiteId(old / 2)).chain),
+                _ => source.site(old / 2),
+            });
         }
-        for &id in &self.names.old[names as usize..] {
-            let key = store.names.keys[id as usize];
-            symbols.names.push(render(key, store));
+        for &old in &self.names.old[names as usize..] {
+            symbols.names.push(match old % 2 {
+                0 => render(store.names.keys[old as usize / 2], store),
+                _ => source.name(old / 2).to_owned(),
+            });
         }
         symbols
     }
@@ -173,11 +194,30 @@ pub fn name(r: &mut Runtime, addr: usize) -> String {
 }
 
 fn render(key: NameKey, store: &mut Store) -> String {
+    described(key, store).map_or_else(|| unnamed(key, store), |name| name.path)
+}
+
+/// The variable that the words with a name are parts of.
+pub fn variable(name: NameId, store: &mut Store) -> String {
+    let key = store.names.keys[name.0 as usize];
+    described(key, store).map_or_else(|| unnamed(key, store), |name| name.variable)
+}
+
+/// What debug information says about memory.
+fn described(key: NameKey, store: &mut Store) -> Option<Name> {
     match key {
         NameKey::Static(offset) => store.image.static_name(offset),
         NameKey::Heap(place, size, offset) => {
             store.image.heap_name(&store.places.list[place as usize], size, offset)
         }
+        NameKey::Local(_) | NameKey::Stack(..) | NameKey::Other(_) => None,
+    }
+}
+
+fn unnamed(key: NameKey, store: &Store) -> String {
+    match key {
+        NameKey::Static(_) => "a static".to_owned(),
+        NameKey::Heap(_, size, offset) => format!("a heap block of {size} bytes+{offset}"),
         NameKey::Local(n) => store.names.locals[n as usize].clone(),
         NameKey::Stack(thread, offset) => format!("stack of thread {thread}, {offset} bytes from the top"),
         NameKey::Other(_) => "memory from outside the test".to_owned(),

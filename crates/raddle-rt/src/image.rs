@@ -5,7 +5,7 @@ use crate::names::Place;
 use crate::pages;
 use raddle_core::{LockMode, Site};
 pub use raddle_debuginfo::{AccessKind, Class, LockFamily, LockOp, LockStep};
-use raddle_debuginfo::{DebugInfo, Frame};
+use raddle_debuginfo::{DebugInfo, Frame, Name};
 use std::ffi::{CStr, CString};
 
 /// The program's image; persistent, like everything that its debug information remembers.
@@ -139,9 +139,8 @@ impl Image {
     }
 
     /// What a static is called.
-    pub fn static_name(&mut self, offset: usize) -> String {
-        let name = persistent(|| self.info.as_ref().and_then(|i| i.static_at(offset as u64)));
-        name.map_or_else(|| "a static".to_owned(), |n| n.path)
+    pub fn static_name(&mut self, offset: usize) -> Option<Name> {
+        persistent(|| self.info.as_ref().and_then(|i| i.static_at(offset as u64)))
     }
 
     /// What a word in the frame of a function is called, given where the function is and its stack pointer.
@@ -151,12 +150,10 @@ impl Image {
     }
 
     /// What an offset in a heap block is called.
-    pub fn heap_name(&mut self, place: &Place, size: usize, offset: usize) -> String {
+    pub fn heap_name(&mut self, place: &Place, size: usize, offset: usize) -> Option<Name> {
         let stack: Vec<u64> =
             self.relative(&place[..place.iter().position(|&p| p == 0).unwrap_or(place.len())]);
-        let name =
-            persistent(|| self.info.as_ref().and_then(|i| i.heap_name(&stack, size as u64, offset as u64)));
-        name.map_or_else(|| format!("a heap block of {size} bytes+{offset}"), |n| n.path)
+        persistent(|| self.info.as_ref().and_then(|i| i.heap_name(&stack, size as u64, offset as u64)))
     }
 }
 

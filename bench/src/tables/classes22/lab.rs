@@ -73,11 +73,22 @@ impl Raw {
         self.stats.as_ref().and_then(|s| s["patterns"]["chance_of_new"].as_f64()).unwrap_or(1.0)
     }
 
-    /// Points of the curve: tests, milliseconds, pairs, patterns, bugs, executions, pairs of places.
-    pub fn curve(&self) -> Vec<[f64; 7]> {
+    /// How many seconds it took, with everything in them.
+    pub fn elapsed(&self) -> f64 {
+        self.number("elapsed_ms") / 1000.0
+    }
+
+    /// Whether it ended before its budget because nothing new to speak of had come for long.
+    pub fn settled(&self) -> bool {
+        self.stats.as_ref().is_some_and(|s| s["end"] == "settled")
+    }
+
+    /// Points of the curve: tests, milliseconds of the processor, pairs, patterns, bugs, executions, pairs of places, milliseconds
+    /// that had passed.
+    pub fn curve(&self) -> Vec<[f64; 8]> {
         let curve = self.stats.as_ref().and_then(|s| s["curve"].as_array()).cloned().unwrap_or_default();
         let field = |point: &Value, name: &str| point[name].as_f64().unwrap_or(0.0);
-        let fields = ["tests", "at_ms", "pairs", "patterns", "bugs", "executions", "locations"];
+        let fields = ["tests", "at_ms", "pairs", "patterns", "bugs", "executions", "locations", "elapsed_ms"];
         curve.iter().map(|p| fields.map(|f| field(p, f))).collect()
     }
 }
@@ -92,6 +103,8 @@ pub struct Hunt<'a> {
     /// Go on after the first finding, and follow memory-access patterns whatever the generator; for variants of the crate
     /// the budget is a number of executions.
     pub whole: bool,
+    /// End it when it has settled, after at least so many seconds.
+    pub settled_after: Option<u64>,
 }
 
 /// A harness that the command has built.
@@ -244,6 +257,9 @@ impl Lab {
         });
         if hunt.whole {
             command.args(["--patterns", "--max-findings", "1000"]);
+        }
+        if let Some(seconds) = hunt.settled_after {
+            command.arg(format!("--until-settled={seconds}s"));
         }
         let events = events(&mut command)?;
         let mut raw = Raw {

@@ -216,7 +216,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     for seed in (0..seeds).map(|s| s * 100) {
         for generator in &args.generators {
             for (class, ..) in &results.classes {
-                let hunt = Hunt { class, generator, seed, budget, whole: false };
+                let hunt = Hunt { class, generator, seed, budget, whole: false, settled_after: None };
                 if !args.print {
                     lab.run(&hunt)?;
                 }
@@ -226,7 +226,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
         let generator = args.generators.first().map_or("maptest", String::as_str);
         for class in &twins {
-            let hunt = Hunt { class, generator, seed, budget: twin_budget, whole: false };
+            let hunt =
+                Hunt { class, generator, seed, budget: twin_budget, whole: false, settled_after: None };
             if !args.print && seed == 0 {
                 lab.run(&hunt)?;
             }

@@ -48,11 +48,14 @@ pub struct Refuted {
     /// The execution that came instead, if a sequential order explains what its calls did; of a violation that was confirmed
     /// in vain, only if the same calls returned the same as before.
     pub explained: Option<Execution>,
+    /// The execution that came instead, if too many sequential orders could explain it; of a violation that was confirmed in vain,
+    /// only if the same calls returned the same as before.
+    pub undecided: Option<Execution>,
 }
 
 impl Refuted {
     fn by(instead: &str) -> Self {
-        Refuted { instead: instead.to_owned(), explained: None }
+        Refuted { instead: instead.to_owned(), explained: None, undecided: None }
     }
 }
 
@@ -72,9 +75,11 @@ pub fn confirm(
         Ok(confirmed) => return Ok(Ok(confirmed)),
         Err(refuted) => refuted,
     };
-    first.explained = first.explained.filter(|e| oracle.same_results(&found.test, e, &found.execution));
+    let same = |e: &Execution| oracle.same_results(&found.test, e, &found.execution);
+    first.explained = first.explained.filter(same);
+    first.undecided = first.undecided.filter(same);
     // What varies, or depends on who calls, will do so the next time as well.
-    if first.explained.is_some() || oracle.knowledge() > known {
+    if first.explained.is_some() || first.undecided.is_some() || oracle.knowledge() > known {
         return Ok(Err(first));
     }
     let again = Run {
@@ -90,7 +95,7 @@ pub fn confirm(
     };
     workers.renew();
     let confirmed = replay(workers, oracle, &same.test, seed, &same.execution.schedule, &mark)?;
-    Ok(confirmed.map_err(|refuted| Refuted { explained: None, ..refuted }))
+    Ok(confirmed.map_err(|refuted| Refuted { explained: None, undecided: None, ..refuted }))
 }
 
 /// Repeats a schedule in a process in which nothing has run.
@@ -122,7 +127,10 @@ pub fn replay(
             let refuted = Refuted::by("what its calls did has a sequential explanation");
             return Ok(Err(Refuted { explained: Some(execution), ..refuted }));
         }
-        Judgement::Undecided => return instead("it could not be decided"),
+        Judgement::Undecided => {
+            let refuted = Refuted::by("it could not be decided");
+            return Ok(Err(Refuted { undecided: Some(execution), ..refuted }));
+        }
     };
     let found = Found { test: test.clone(), execution, verdict };
     let failure = failure(&found, reply.symbols);

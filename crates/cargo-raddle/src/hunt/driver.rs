@@ -2,7 +2,7 @@
 
 use super::clock::Reading;
 use super::executor::{Launch, Totals, Workers};
-use super::hunted::{End, Hunted, Progress, Sample, Settings, Stages};
+use super::hunted::{End, Hunted, Progress, Sample, Settings, Stages, has_settled};
 use super::judge;
 use super::sandbox::Confinement;
 use super::statics::{self, StaticCoverage};
@@ -27,7 +27,7 @@ const BATCH: u64 = 16;
 /// How often progress is told.
 const TELL: Duration = Duration::from_millis(200);
 /// Tests between two points of the curve grow by one in so many tests.
-const DENSITY: u64 = 12;
+const DENSITY: u64 = 24;
 /// How much more patience a confirmation has with code that hangs.
 const CONFIRMING: u64 = 3;
 
@@ -148,6 +148,7 @@ impl Lab<'_> {
             repeated: 0,
             explained: 0,
             next_run: 0,
+            began,
             told: began,
             progress,
             done: Hunted {
@@ -226,6 +227,7 @@ pub(super) struct Hunt<'a> {
     /// Violations that a sequential order explained after all.
     pub(super) explained: u32,
     next_run: u64,
+    began: Instant,
     told: Instant,
     progress: &'a dyn Fn(&Progress),
     pub(super) done: Hunted,
@@ -284,6 +286,10 @@ impl Hunt<'_> {
                 }
             }
             self.tell(generator);
+            let early = |after: Duration| self.began.elapsed() < after;
+            if settings.until_settled.is_some_and(|after| !early(after) && has_settled(&self.done.curve)) {
+                return Ok(Ok(End::Settled));
+            }
         }
         Ok(Ok(End::Budget))
     }
@@ -305,7 +311,8 @@ impl Hunt<'_> {
             return;
         }
         let Stages { generate, execute, cover, judge, .. } = self.done.stages;
-        let at_ms = u64::try_from((generate + execute + cover + judge).as_millis()).unwrap_or(u64::MAX);
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let at_ms = millis(generate + execute + cover + judge);
         let followed = generator.patterns().or(self.done.patterns.as_ref());
         let (patterns, locations) = followed.map_or((0, 0), |p| (p.covered().len(), p.locations()));
         let pairs = generator.coverage().progress().0;
@@ -315,6 +322,7 @@ impl Hunt<'_> {
             tests,
             executions,
             at_ms,
+            elapsed_ms: millis(self.began.elapsed()),
             pairs,
             patterns,
             locations,

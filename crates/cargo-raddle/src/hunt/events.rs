@@ -346,6 +346,7 @@ impl Stats {
                 End::Budget => "budget",
                 End::Exhausted => "exhausted",
                 End::Findings => "findings",
+                End::Settled => "settled",
                 End::Interrupted => "interrupted",
                 End::Broken(_) => "broken",
             },

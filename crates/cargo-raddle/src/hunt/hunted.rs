@@ -28,6 +28,8 @@ pub struct Settings {
     pub schedules: Option<u64>,
     /// Most time.
     pub budget: Option<Duration>,
+    /// Time after which it ends if it has settled.
+    pub until_settled: Option<Duration>,
     /// Findings after which it ends.
     pub max_findings: u64,
     /// Limits of an execution.
@@ -64,8 +66,10 @@ pub struct Sample {
     pub tests: u64,
     /// Executions of them.
     pub executions: u64,
-    /// Milliseconds since the beginning, without confirming and minimising.
+    /// Milliseconds of the processor since the beginning, without confirming and minimising.
     pub at_ms: u64,
+    /// Milliseconds that had passed, with everything in them.
+    pub elapsed_ms: u64,
     /// Pairs of methods that had run at the same time.
     pub pairs: usize,
     /// Instances of memory-access patterns that had occurred, if they were followed.
@@ -74,6 +78,19 @@ pub struct Sample {
     pub locations: usize,
     /// Findings that differ in kind, and in the place or, where there is none, in the methods.
     pub bugs: usize,
+}
+
+/// Whether two thirds of the tests brought no finding, and hardly any coverage: at most one in two hundred of the instances of
+/// patterns, or of the pairs of methods where patterns were not followed.
+pub fn has_settled(curve: &[Sample]) -> bool {
+    let Some(last) = curve.last() else { return false };
+    let Some(then) = curve.iter().rev().find(|s| s.tests <= last.tests / 3) else { return false };
+    let few = |then: u64, now: u64| now - then <= now / 200;
+    let coverage = match last.patterns {
+        0 => few(then.pairs as u64, last.pairs as u64),
+        now => few(then.patterns, now),
+    };
+    then.bugs == last.bugs && coverage
 }
 
 /// Where the processor time went, in the command and in its workers together.
@@ -102,6 +119,8 @@ pub enum End {
     Exhausted,
     /// There were findings enough.
     Findings,
+    /// Nothing new to speak of had come for long.
+    Settled,
     /// The user stopped it.
     Interrupted,
     /// Tests cannot be run; why.
@@ -164,4 +183,32 @@ pub struct Hunted {
     pub elapsed: Duration,
     /// Why it ended.
     pub end: End,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hunt_has_settled_when_two_thirds_of_its_tests_brought_next_to_nothing() {
+        let sample = |tests, patterns, bugs| Sample {
+            tests,
+            executions: 0,
+            at_ms: 0,
+            elapsed_ms: 0,
+            pairs: tests as usize,
+            patterns,
+            locations: 0,
+            bugs,
+        };
+        let settled = |then: (u64, usize), now: (u64, usize)| {
+            has_settled(&[sample(1, 5, 0), sample(40, then.0, then.1), sample(120, now.0, now.1)])
+        };
+        assert!(settled((1000, 2), (1005, 2)));
+        assert!(!settled((1000, 2), (1006, 2)), "too much coverage");
+        assert!(!settled((1000, 2), (1000, 3)), "a finding");
+        assert!(!has_settled(&[sample(90, 5, 0), sample(100, 5, 0)]), "too few tests to compare");
+        assert!(!has_settled(&[]));
+        assert!(!settled((0, 2), (0, 2)), "pairs of methods");
+    }
 }

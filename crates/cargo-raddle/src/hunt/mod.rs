@@ -302,6 +302,7 @@ fn settings(args: &HuntSearchArgs, sandbox: bool) -> Result<Settings> {
         threads: usize::try_from(args.threads).unwrap_or(2),
         schedules: args.schedules,
         budget,
+        until_settled: args.until_settled,
         max_findings: args.max_findings,
         max_steps: args.max_steps,
         memory_mb: args.memory,

@@ -125,6 +125,7 @@ fn hunt_args(args: &ReplayArgs, saved: &Saved, dir: &Path) -> HuntArgs {
         },
         search: HuntSearchArgs {
             budget: None,
+            until_settled: None,
             schedules: Some(1),
             seed: saved.job.seed,
             generator: "random".to_owned(),
@@ -151,6 +152,7 @@ fn settings(job: &Job) -> Settings {
         threads: 2,
         schedules: None,
         budget: None,
+        until_settled: None,
         max_findings: 1,
         max_steps: job.max_steps,
         memory_mb: job.memory_mb,

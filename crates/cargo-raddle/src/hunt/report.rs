@@ -100,8 +100,10 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
     if seconds > 0.0 {
         let _ = write!(text, ", {:.0} tests/s", h.progress.tests as f64 / seconds);
     }
-    if h.end == End::Exhausted {
-        text.push_str(", all that there are");
+    match h.end {
+        End::Exhausted => text.push_str(", all that there are"),
+        End::Settled => text.push_str(", the last two thirds with hardly anything new"),
+        _ => {}
     }
     let pairs = Pairs::of(&h.coverage);
     let _ = write!(

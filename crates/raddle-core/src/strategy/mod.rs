@@ -34,7 +34,7 @@ pub use dfs::Dfs;
 pub use dpor::Dpor;
 pub use hars::HARS;
 pub use order::Order;
-pub use pattern::Pattern;
+pub use pattern::{Kin, Pattern};
 pub use pct::Pct;
 pub use period::Period;
 pub use pos::Pos;

@@ -1,7 +1,7 @@
 //! One memory-access pattern on purpose.
 
 use super::{Choice, Finished, Strategy, View};
-use crate::event::{Event, ThreadId, VarId};
+use crate::event::{Event, SiteId, ThreadId, VarId};
 use crate::pattern::{Instance, Which, Who, roles};
 use crate::trace::NameId;
 use rand::{RngExt, SeedableRng};
@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 pub struct Pattern {
     rng: Pcg64Mcg,
     instance: Instance,
+    /// Of what the steps of the instance can be made, if that is not just what it says.
+    kin: Option<Kin>,
     /// The beginnings of the instance in the execution under way, without the empty one.
     partial: Vec<Partial>,
     /// Which threads may be `a` and `b`.
@@ -27,6 +29,32 @@ pub struct Pattern {
     /// Events accounted for.
     seen: usize,
     hits: u64,
+}
+
+/// What belongs to the sites and variables of an instance that speaks of the source, where instructions and words are many: each
+/// place was compiled several times, each variable has several words.
+#[derive(Clone, Debug)]
+pub struct Kin {
+    /// The sites of each step, and the names of x and y; ascending.
+    sites: Vec<Vec<SiteId>>,
+    names: [Vec<NameId>; 2],
+}
+
+impl Kin {
+    /// Of an instance, given what belongs to each of its sites and names, ascending.
+    pub fn new(
+        instance: &Instance,
+        sites: impl Fn(SiteId) -> Vec<SiteId>,
+        names: impl Fn(NameId) -> Vec<NameId>,
+    ) -> Self {
+        let [x, y] = [Some(instance.x()), instance.y()].map(|n| n.map(&names).unwrap_or_default());
+        Kin { sites: instance.sites().iter().map(|s| sites(*s)).collect(), names: [x, y] }
+    }
+
+    fn contains(&self, step: usize, which: Which, site: SiteId, name: NameId) -> bool {
+        self.sites[step].binary_search(&site).is_ok()
+            && self.names[usize::from(which == Which::Y)].binary_search(&name).is_ok()
+    }
 }
 
 /// The first steps of the instance have happened.
@@ -43,12 +71,18 @@ impl Pattern {
         Pattern {
             rng: Pcg64Mcg::seed_from_u64(seed),
             instance,
+            kin: None,
             partial: Vec::new(),
             roles: BTreeMap::new(),
             first: true,
             seen: 0,
             hits: 0,
         }
+    }
+
+    /// The same for an instance whose steps can be made of any of its kin.
+    pub fn of_kin(seed: u64, instance: Instance, kin: Kin) -> Self {
+        Pattern { kin: Some(kin), ..Pattern::new(seed, instance) }
     }
 
     /// Executions that contained the instance.
@@ -90,8 +124,12 @@ impl Pattern {
     /// Whether an event can be this step of the instance.
     fn is_step(&self, i: usize, e: &Event, vars: &[NameId]) -> bool {
         let Some((kind, site, name)) = self.instance.steps().nth(i) else { return false };
-        let var = e.access().map(|a| vars[a.var.0 as usize]);
-        e.site == site && var == Some(name) && roles(&e.op).contains(&kind)
+        let Some(var) = e.access().map(|a| vars[a.var.0 as usize]) else { return false };
+        let fits = match &self.kin {
+            Some(kin) => kin.contains(i, self.instance.pattern().pattern().steps[i].var, e.site, var),
+            None => e.site == site && var == name,
+        };
+        fits && roles(&e.op).contains(&kind)
     }
 
     /// Steps of the longest beginning that the event would continue, counting it; 0 if there is none.
@@ -152,7 +190,6 @@ mod tests {
     use super::super::Dfs;
     use super::super::testing::{Do, Program};
     use super::*;
-    use crate::event::SiteId;
     use crate::pattern::{FullMatcher, PatternId, patterns_of};
     use std::collections::BTreeSet;
 
@@ -196,6 +233,23 @@ mod tests {
             assert!(instances >= least, "{instances}");
             assert!(executions <= 3 * instances, "{executions} executions for {instances} instances");
         }
+    }
+
+    #[test]
+    fn a_step_is_made_of_any_of_its_kin() {
+        let (r, w) = (Do::Read(0), Do::Write(0));
+        let program = Program::at(&[&[(1, r), (5, r)], &[(7, w)]]);
+        let sites = [SiteId(0), SiteId(1), SiteId(2)];
+        let instance = Instance::new(PatternId::new(4).unwrap(), &sites, NameId(9), None);
+        let members = [vec![SiteId(1), SiteId(3)], vec![SiteId(7)], vec![SiteId(4), SiteId(5)]];
+        let kin = Kin::new(&instance, |s| members[s.0 as usize].clone(), |_| vec![NameId(0), NameId(4)]);
+        let mut s = Pattern::of_kin(1, instance, kin.clone());
+        program.run(&mut s).unwrap();
+        assert_eq!(s.hits(), 1);
+        let others = Kin { names: [vec![NameId(4)], vec![]], ..kin };
+        let mut s = Pattern::of_kin(1, instance, others);
+        program.run(&mut s).unwrap();
+        assert_eq!(s.hits(), 0, "of another variable");
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod explain;
 mod follow;
 mod record;
 mod serve;
+mod source;
 
 use crate::fiber::{Start, State};
 use crate::heap;
@@ -25,6 +26,7 @@ use raddle_core::hunt::{CallRecord, Execution, RunReply};
 use raddle_core::protocol::Failure;
 use raddle_core::{MethodId, Op, Schedule, SiteId};
 use record::Record;
+pub use source::Source;
 use std::collections::BTreeSet;
 
 /// Runs a test, given in the wire format, as thread 0 of an execution.

@@ -13,7 +13,7 @@ use libc::c_int;
 use raddle_core::hunt::protocol::{Reply, Request};
 use raddle_core::hunt::{Fresh, Run, RunReply};
 use raddle_core::protocol::Stats;
-use raddle_core::strategy::{self, Finished};
+use raddle_core::strategy::Finished;
 use raddle_core::{Kind, Outcome};
 
 /// Exit status of a worker whose children die outside executions.
@@ -188,8 +188,7 @@ fn begin_execution(store: &mut Store, hunt: &mut Hunt) -> bool {
         hunt.record.pairs.clear();
         hunt.record.points = 0;
         if run.replay.is_none() {
-            let name = hunt.follower.strategy(&run.strategy);
-            match strategy::by_name(name.as_deref().unwrap_or(&run.strategy), run.seed) {
+            match hunt.follower.strategy(&run.strategy, run.seed) {
                 Ok(strategy) => {
                     store.strategy_listens = strategy.listens();
                     store.strategy = strategy;

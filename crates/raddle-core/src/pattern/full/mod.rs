@@ -62,6 +62,28 @@ impl FullMatcher {
         Self::default()
     }
 
+    /// A matcher for which the two variables of a pattern have different names, as in T_C: it passes over what two objects of one
+    /// kind, or two elements of one array, would make with each other.
+    ///
+    /// ```
+    /// use raddle_core::pattern::{FullMatcher, Matcher, patterns_of};
+    /// use raddle_core::{Event, NameId, Trace};
+    /// let [one, other] = [0, 1].map(|var| move |thread, site| Event::write(thread, site, var));
+    /// let events = [one(1, 1), one(2, 1), other(2, 2), other(1, 2)];
+    /// let named = |names: [u32; 2]| Trace { vars: names.map(NameId).to_vec(), ..Trace::from_events(events) };
+    /// let most = |names, mut matcher: FullMatcher| {
+    ///     patterns_of(&mut matcher, &named(names)).iter().map(|i| i.sites().len()).max()
+    /// };
+    /// assert_eq!(most([7, 7], FullMatcher::new()), Some(4));
+    /// assert_eq!(most([7, 7], FullMatcher::of_different_names()), Some(2));
+    /// assert_eq!(most([7, 8], FullMatcher::of_different_names()), Some(4));
+    /// ```
+    pub fn of_different_names() -> Self {
+        let mut matcher = Self::default();
+        matcher.run.apart = true;
+        matcher
+    }
+
     /// Takes an event, and returns the number of new instances.
     fn step(&mut self, event: &Event, vars: &[NameId], mut list: Option<&mut Vec<Match>>) -> u64 {
         let mut new = 0;

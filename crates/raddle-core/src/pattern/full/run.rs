@@ -14,6 +14,8 @@ const MOST_COPIED: usize = 4096;
 pub(super) struct Run {
     /// The index of the next event.
     pub now: u32,
+    /// Two variables of a pattern have different names.
+    pub apart: bool,
     /// By [`VarId`]; [`NONE`] if it has not been met.
     var_index: Vec<u32>,
     vars: Pool<Var>,
@@ -170,6 +172,7 @@ impl Default for Run {
     fn default() -> Self {
         Run {
             now: 0,
+            apart: false,
             var_index: Vec::new(),
             vars: Pool::default(),
             groups: Pool::default(),
@@ -222,7 +225,7 @@ impl Run {
             let name = set.name(name);
             self.vars[*index].restart(var, name);
             let others = &self.vars.live()[..*index as usize];
-            if !set.is_shared(name) && others.iter().any(|v| v.name == name) {
+            if !self.apart && !set.is_shared(name) && others.iter().any(|v| v.name == name) {
                 set.share(name);
             }
         }
@@ -370,6 +373,8 @@ impl Run {
         // The roles of the fourth and third step are also those of the first and second; see `shape`.
         let (outer, inner) = (role(probe.thread, probe.kind), role(third.thread, third.kind));
         let copy = &self.copies[id as usize * self.stride..][..third.copied as usize];
+        let name = self.vars[probe.var].name;
+        let excluded = |other: u32| other == probe.var || self.apart && self.vars[other].name == name;
         let mut offer =
             |family: Family, [k1, k2]: [AccessKind; 2], x: u32, y: u32, first: &Slot, second: &Slot| {
                 if second.first == second.last
@@ -383,14 +388,14 @@ impl Run {
         if third.var == probe.var {
             for x in 0..self.vars.used as u32 {
                 let (first, second) = (self.slot(x, outer), self.slot(x, inner));
-                if x != probe.var && first.group != NONE && second.group != NONE {
+                if first.group != NONE && second.group != NONE && !excluded(x) {
                     offer(Family::Xxyy, [probe.kind, third.kind], x, probe.var, first, second);
                 }
             }
             return;
         }
         let (s_outer, s_inner) = (self.slot(third.var, outer), self.slot(probe.var, inner));
-        if s_outer.group != NONE && s_inner.group != NONE {
+        if s_outer.group != NONE && s_inner.group != NONE && !excluded(third.var) {
             offer(Family::Xyxy, [probe.kind, third.kind], third.var, probe.var, s_outer, s_inner);
             offer(Family::Xyyx, [third.kind, probe.kind], probe.var, third.var, s_inner, s_outer);
         }
