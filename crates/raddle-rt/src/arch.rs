@@ -3,13 +3,22 @@
 //! x86_64 Linux only. A switch saves the six callee-saved registers of the System V ABI, moves the stack
 //! pointer and loads the FS base, which is what makes `thread_local!`, `errno` and libc's own per-thread
 //! state follow the fiber.
+//!
+//! Loading the FS base costs as much as the rest. A fiber that is about to run a few instructions up to its next step hardly
+//! ever needs it: such a fiber may be continued with a thread pointer that leads nowhere. If it does use thread-local
+//! storage, the access faults, and the handler of that fault sees to it (see `bare`).
 
-use std::arch::naked_asm;
+use std::arch::{asm, naked_asm};
+
+/// The thread pointer, if it was set by a switch.
+static mut NOW: usize = 0;
 
 /// Saves the current context to `*save`, continues the one at `to` with thread pointer `fs`.
 ///
+/// A saved context is a stack with the address to go on at on top.
+///
 /// # Safety
-/// `to` must be a stack pointer saved by this function or made by [`prepare`], not used since; `fs` the
+/// `to` must be a stack pointer saved by this function or [`switch_again`] or made by [`prepare`], not used since; `fs` the
 /// thread pointer that belongs to it.
 #[unsafe(naked)]
 pub unsafe extern "C" fn switch(save: *mut usize, to: usize, fs: usize) {
@@ -20,29 +29,88 @@ pub unsafe extern "C" fn switch(save: *mut usize, to: usize, fs: usize) {
         "push r13",
         "push r14",
         "push r15",
+        "lea rax, [rip + 2f]",
+        "push rax",
         "mov [rdi], rsp",
         "mov rsp, rsi",
         "wrfsbase rdx",
-        "pop r15",
+        "mov [rip + {now}], rdx",
+        "pop rax",
+        "jmp rax",
+        "2: pop r15",
         "pop r14",
         "pop r13",
         "pop r12",
         "pop rbx",
         "pop rbp",
         "ret",
+        now = sym NOW,
     )
 }
 
-/// First frame of a fiber: calls the function in `rbx` with the argument in `r12`; the call never returns.
+/// The same in the middle of a function, where the last switch, or [`set_fs_base`], has set the thread pointer and nobody else
+/// since: most switches are like that.
+///
+/// # Safety
+/// As for [`switch`].
+#[inline(always)]
+pub unsafe fn switch_again(save: *mut usize, to: usize, fs: usize) {
+    // SAFETY: as for `switch`; all registers but the stack pointer, which is the same afterwards, may have changed.
+    unsafe {
+        asm!(
+            "push rbp",
+            "push rbx",
+            "lea rax, [rip + 3f]",
+            "push rax",
+            "mov [rdi], rsp",
+            "mov rsp, rsi",
+            "cmp rdx, [rip + {now}]",
+            "je 2f",
+            "wrfsbase rdx",
+            "mov [rip + {now}], rdx",
+            "2: pop rax",
+            "jmp rax",
+            "3: pop rbx",
+            "pop rbp",
+            now = sym NOW,
+            inout("rdi") save => _,
+            inout("rsi") to => _,
+            inout("rdx") fs => _,
+            out("r12") _,
+            out("r13") _,
+            out("r14") _,
+            out("r15") _,
+            clobber_abi("C"),
+        );
+    }
+}
+
+/// Sets the thread pointer, if the last switch has set another.
+///
+/// # Safety
+/// `fs` must be the thread pointer of the running fiber.
+#[inline(always)]
+pub unsafe fn set_fs_base(fs: usize) {
+    // SAFETY: one controlled thread; the start-up check made sure that the kernel allows FSGSBASE instructions.
+    unsafe {
+        if NOW != fs {
+            asm!("wrfsbase {}", in(reg) fs, options(nostack, preserves_flags));
+            NOW = fs;
+        }
+    }
+}
+
+/// Where a fiber begins: calls the function that lies on the stack with the argument that follows; the call never returns.
 #[unsafe(naked)]
 unsafe extern "C" fn bottom() {
     naked_asm!(
         // Tells unwinders that there is no caller.
         ".cfi_startproc",
         ".cfi_undefined rip",
+        "pop rax",
+        "pop rdi",
         "xor ebp, ebp",
-        "mov rdi, r12",
-        "call rbx",
+        "call rax",
         "ud2",
         ".cfi_endproc",
     )
@@ -54,9 +122,8 @@ unsafe extern "C" fn bottom() {
 /// `top` must be the 16-byte aligned end of writable memory large enough for `f`.
 pub unsafe fn prepare(top: usize, f: extern "C" fn(usize) -> !, arg: usize) -> usize {
     let bottom: unsafe extern "C" fn() = bottom;
-    // From the stack pointer upwards: r15 r14 r13 r12 rbx rbp, return address; `bottom` starts with the
-    // stack pointer at `top - 16`, aligned for its call.
-    let frame = [0, 0, 0, arg, f as usize, 0, bottom as usize];
+    // The call is made with the stack pointer at `top - 16`, aligned.
+    let frame = [bottom as usize, f as usize, arg];
     let sp = top - 16 - frame.len() * 8;
     // SAFETY: the frame lies inside the stack, by the caller's promise.
     unsafe { std::ptr::copy_nonoverlapping(frame.as_ptr(), sp as *mut usize, frame.len()) };
@@ -67,7 +134,7 @@ pub unsafe fn prepare(top: usize, f: extern "C" fn(usize) -> !, arg: usize) -> u
 pub fn fs_base() -> usize {
     let fs: usize;
     // SAFETY: the start-up check made sure that the kernel allows FSGSBASE instructions.
-    unsafe { std::arch::asm!("rdfsbase {}", out(reg) fs, options(nomem, nostack, preserves_flags)) };
+    unsafe { asm!("rdfsbase {}", out(reg) fs, options(nomem, nostack, preserves_flags)) };
     fs
 }
 

@@ -1,9 +1,9 @@
 //! Brisk executions: those of a search that never looks, once there is little left to learn.
 //!
 //! A search that chooses blindly has no use for a trace, and after many executions without anything new the scheduling points
-//! are most probably known. From then on all but every [`WATCHED`]th execution in closure mode is *brisk*: it stops at the
-//! known points and at locks, as the others do, but notes neither who touched what nor what happened, which is half of the
-//! work. Raw events are counted all the same, so its schedule is as good as any.
+//! are most probably known. From then on all but every [`WATCHED`]th execution in closure mode, later all but every
+//! [`WATCHED_LATER`]th, is *brisk*: it stops at the known points and at locks, as the others do, but notes neither who touched
+//! what nor what happened, which is half of the work. Raw events are counted all the same, so its schedule is as good as any.
 //!
 //! What goes wrong in a brisk execution is therefore repeated at once, by its schedule and with open eyes, in a child of its
 //! own; what that child sees is reported. One that takes too many steps is given up without a verdict, because
@@ -16,19 +16,24 @@ use crate::store::{End, Store};
 
 /// Executions in a row in which nothing was learned, before some are brisk.
 const SETTLED: u64 = 1_000;
-/// One in so many is not.
+/// One in so many is not,
 const WATCHED: u64 = 8;
+/// and after so many in which nothing was learned,
+const LONG_SETTLED: u64 = 10_000;
+/// one in so many.
+const WATCHED_LATER: u64 = 64;
 
 /// Whether the execution that is about to begin in this child is a brisk one; notes it where the parent looks.
 pub fn begin(store: &mut Store) {
     let n = store.stats.executions;
+    let watched = if store.unchanged < LONG_SETTLED { WATCHED } else { WATCHED_LATER };
     store.brisk = store.unchanged >= SETTLED
-        && !n.is_multiple_of(WATCHED)
+        && !n.is_multiple_of(watched)
         && !store.never_brisk
         && n > store.job.traces
         && store.replay.is_none()
         && !store.job.every_access
-        && store.strategy.is_blind();
+        && store.strategy.dice().is_some();
     runtime::set_brisk(store.brisk);
 }
 

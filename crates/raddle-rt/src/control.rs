@@ -7,6 +7,7 @@
 //! long as they end well: closures are simply called again, a program is put back to where its executions begin (see
 //! `rewind`).
 
+use crate::bare;
 use crate::brisk;
 use crate::failure;
 use crate::fiber::State;
@@ -21,6 +22,7 @@ use crate::store::{End, Store};
 use raddle_core::protocol::{Entry, Failure, Message, Stop};
 use raddle_core::strategy::Finished;
 use raddle_core::{Kind, Outcome};
+use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 /// Exit status of a child that has said everything in the store.
@@ -358,6 +360,7 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
             r.begin_loop();
             messages::hide_output();
             signals::install();
+            bare::allow();
             if store.gives_up && store.unclean < rewind::TRIES && rewind::mark() {
                 conclude_undone(store);
             }
@@ -446,6 +449,8 @@ impl Runtime {
         self.root = 0;
         self.root_ended_at = None;
         self.current = 0;
+        self.alive = 0;
+        self.dice = self.store.strategy.dice().map(NonNull::from);
         const MAIN_STACK: usize = 8 << 20;
         self.create(start, arg, MAIN_STACK);
         self.set_current(0);

@@ -1,5 +1,6 @@
 //! A thread of the program under test.
 
+use crate::arch;
 use crate::image::Image;
 use crate::runtime::Mode;
 use crate::stack::Stack;
@@ -158,6 +159,12 @@ pub struct Fiber {
     pub sp: usize,
     /// Its thread pointer.
     pub fs: usize,
+    /// It may be continued without that.
+    pub bare: bool,
+    /// The return address of its last step after which it had none, maybe;
+    pub bare_since: usize,
+    /// and how many instrumented functions were in progress there, until it has one for certain.
+    pub bare_depth: usize,
     /// Its number.
     pub id: ThreadId,
     /// Where it stands; changed through [`Runtime::set_state`](crate::runtime::Runtime::set_state), which tells the
@@ -255,6 +262,26 @@ impl Fiber {
         // SAFETY: as in `chain`.
         let pc = unsafe { (slot as *const usize).read_volatile() };
         Some((pc, slot + 8))
+    }
+
+    /// It stands before the step that returns to `pc`, after which it may have no thread pointer, or has to have its own.
+    #[inline(always)]
+    pub fn may_go_bare(&mut self, bare: bool, pc: usize) {
+        self.bare = bare;
+        if bare {
+            self.bare_since = pc;
+            self.bare_depth = self.calls.len();
+        } else {
+            self.dress();
+        }
+    }
+
+    /// It, the running one, has its thread pointer from now on.
+    #[inline(always)]
+    pub fn dress(&mut self) {
+        self.bare_depth = 0;
+        // SAFETY: this is the running fiber.
+        unsafe { arch::set_fs_base(self.fs) };
     }
 
     /// Lets it run unobserved for a while; in a replay every raw event is looked at.

@@ -9,6 +9,7 @@
 //! runs on belongs to the fiber that called it.
 
 mod arch;
+mod bare;
 mod brisk;
 mod check;
 mod clock;

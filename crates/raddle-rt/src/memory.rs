@@ -175,7 +175,7 @@ impl Heap {
             // Exact for distances within a chunk and units up to `SMALL`.
             c.inverse = (1 << 32) / unit as u64 + 1;
             c.generation = self.generation;
-            c.blocks.clear();
+            // What is left in `blocks` is free: chunks are used again only after everything in them was freed.
         }
         BASE + first * CHUNK
     }

@@ -122,6 +122,7 @@ pub fn back() {
 
 /// Something is done to this process that going back does not undo.
 pub fn soil() {
+    crate::bare::forbid();
     // SAFETY: one thread.
     unsafe { SOILED = true };
 }

@@ -1,5 +1,6 @@
 //! Fatal signals of the program, caught on a stack of their own.
 
+use crate::bare;
 use crate::failure;
 use crate::real::real;
 use crate::runtime::{self, Inside};
@@ -12,6 +13,11 @@ const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGF
 const SI_KERNEL: c_int = 0x80;
 
 extern "C" fn caught(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
+    // SAFETY: the kernel passes valid information.
+    if signal == libc::SIGSEGV && bare::mend(unsafe { (*info).si_addr() as usize }) {
+        return;
+    }
+    bare::forbid();
     // A second one, in here, gets the default treatment: the parent sees how the child died.
     // SAFETY: async-signal-safe calls; the kernel passes valid information.
     let addr = unsafe {

@@ -11,6 +11,7 @@ use crate::fiber::Fiber;
 use crate::heap::persistent;
 use crate::hooks::RECENT;
 use crate::image::{AccessKind, Class, Image};
+use crate::runtime::brisk;
 use crate::table::{Table, mix};
 use raddle_core::SiteId;
 
@@ -59,6 +60,8 @@ const COUNTS: u32 = 1;
 const PRINTS: usize = 4096;
 /// Most words of a stack that are looked at for its print.
 const PRINTED: usize = 2048;
+/// Most words in the print of a stack in a brisk execution.
+const PRINTED_BRISKLY: usize = 3;
 /// How far up the stack a chain goes.
 const DEPTH: usize = 24;
 
@@ -200,30 +203,33 @@ impl Sites {
         None
     }
 
-    /// What the stack of the running thread looks like from here up to its innermost function of a crate under test:
+    /// What the stack of the running thread looks like from a slot up to its innermost function of a crate under test:
     /// a number made of all words that could be return addresses, and where they are. The same print means the same
-    /// walk. `None` if there is no such function.
-    pub fn stack_print(&mut self, me: &Fiber, image: &mut Image) -> Option<u64> {
+    /// walk. `None` if there is no such function. Nobody looks at the sites of a brisk execution, but for what follows from them,
+    /// so there the innermost words, the function and the distance do.
+    pub fn stack_print(&mut self, from: usize, me: &Fiber, image: &mut Image) -> Option<u64> {
         let own = me.calls.iter().rev().copied().find(|&slot| {
             // SAFETY: the slots of functions in progress hold return addresses.
             !self.is_library(unsafe { (slot as *const usize).read_volatile() }, image)
         })?;
         let (low, high) = image.range;
-        let here: usize;
-        // SAFETY: reads the stack pointer.
-        unsafe { std::arch::asm!("mov {}, rsp", out(reg) here, options(nomem, nostack, preserves_flags)) };
-        let mut print = mix(own.wrapping_sub(here) as u64);
-        if (own - here) / 8 >= PRINTED {
+        let mut print = mix(own.wrapping_sub(from) as u64);
+        if (own - from) / 8 >= PRINTED {
             return None;
         }
-        let mut at = here;
-        while at <= own {
-            // SAFETY: the words between the stack pointer and the frame of a function in progress are this stack's.
-            let word = unsafe { *(at as *const usize) };
-            if word.wrapping_sub(low) < high - low {
-                print = mix(print ^ word as u64) ^ (own - at) as u64;
+        // SAFETY: the words between that slot and the frame of a function in progress are this stack's.
+        let word = |at: usize| unsafe { *(at as *const usize) };
+        let mut left = if brisk() { PRINTED_BRISKLY } else { PRINTED };
+        let mut at = from;
+        while at <= own && left > 0 {
+            if word(at).wrapping_sub(low) < high - low {
+                print = mix(print ^ word(at) as u64) ^ (own - at) as u64;
+                left -= 1;
             }
             at += 8;
+        }
+        if brisk() {
+            print = mix(!print ^ word(own) as u64);
         }
         Some(print)
     }

@@ -2,6 +2,7 @@
 //! every thread.
 
 use crate::fiber::State;
+use crate::sync::words::Free;
 
 /// A set of threads, by number.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
@@ -49,6 +50,12 @@ impl ThreadSet {
     pub fn clear(&mut self) {
         self.low = 0;
         self.high.clear();
+    }
+
+    /// Adds threads with small numbers.
+    #[inline]
+    pub fn add_few(&mut self, few: Few) {
+        self.low |= few.0;
     }
 
     /// Makes it the same as another.
@@ -100,6 +107,11 @@ impl Few {
     /// The member with `k` others before it.
     #[inline(always)]
     pub fn nth(self, k: usize) -> Option<usize> {
+        if self.0 < 256 && k < 8 {
+            // No processor can foresee how often a loop runs that depends on chance.
+            let i = NTH[self.0 as usize][k];
+            return (i < 8).then_some(i as usize);
+        }
         let mut word = self.0;
         for _ in 0..k {
             word &= word.wrapping_sub(1);
@@ -107,6 +119,24 @@ impl Few {
         (word != 0).then(|| word.trailing_zeros() as usize)
     }
 }
+
+/// For each set of the first eight threads, its members in ascending order; 8 where there are no more.
+static NTH: [[u8; 8]; 256] = {
+    let mut all = [[8; 8]; 256];
+    let mut set = 0;
+    while set < 256 {
+        let (mut i, mut k) = (0, 0);
+        while i < 8 {
+            if set >> i & 1 == 1 {
+                all[set][k] = i as u8;
+                k += 1;
+            }
+            i += 1;
+        }
+        set += 1;
+    }
+    all
+};
 
 /// The members of a set, ascending.
 pub struct Members<'a> {
@@ -132,27 +162,59 @@ impl Iterator for Members<'_> {
     }
 }
 
-/// Where the threads of an execution stand. Each is in at most one of the sets.
-#[derive(Default, Debug)]
+/// Where the threads of an execution stand. Each is in at most one of the sets, but for `waiting`.
+#[derive(Debug)]
 pub struct Standing {
     /// They can run and have not reached their next visible step.
     pub unsettled: ThreadSet,
     /// They can take the step that they stand before.
     pub ready: ThreadSet,
+    /// They wait to be woken, or for time to pass; those who may be woken early by time are among the unclear, too.
+    pub waiting: ThreadSet,
     /// Whether they can go on has to be looked at each time.
     pub unclear: ThreadSet,
+    /// They stand before a lock that can be taken whenever some bits of its word are zero; threads with small numbers only.
+    gated: u64,
+    /// What each of those waits for.
+    gates: [Free; BITS],
+}
+
+impl Default for Standing {
+    fn default() -> Self {
+        Standing {
+            unsettled: ThreadSet::default(),
+            ready: ThreadSet::default(),
+            waiting: ThreadSet::default(),
+            unclear: ThreadSet::default(),
+            gated: 0,
+            gates: [Free::always(); BITS],
+        }
+    }
 }
 
 impl Standing {
-    /// If everybody but the running thread stands still for certain or is ready, and there are few: those who are ready, and
-    /// the running thread.
+    /// If everybody but the running thread stands still for certain, is ready or stands before a lock, and there are few: those
+    /// who can go on, and the running thread if it `can`.
     #[inline(always)]
-    pub fn ready_with(&self, me: usize) -> Option<Few> {
+    pub fn able_with(&self, me: usize, can: bool) -> Option<Few> {
         let bit = 1u64.checked_shl(me as u32)?;
         let others = self.unclear.low | self.unsettled.low & !bit;
         let few =
             self.ready.high.is_empty() && self.unclear.high.is_empty() && self.unsettled.high.is_empty();
-        (others == 0 && few).then_some(Few(self.ready.low | bit))
+        let able = self.ready.low | self.passing().0 | if can { bit } else { 0 };
+        (others == 0 && few && able != 0).then_some(Few(able))
+    }
+
+    /// Those before a lock that is free.
+    #[inline(always)]
+    pub fn passing(&self) -> Few {
+        let (mut left, mut open) = (self.gated, 0);
+        while left != 0 {
+            let i = left.trailing_zeros();
+            left &= left - 1;
+            open |= (self.gates[i as usize & (BITS - 1)].is_it() as u64) << i;
+        }
+        Few(open)
     }
 
     /// The running thread, one of few, stands before a step that it can take.
@@ -162,10 +224,19 @@ impl Standing {
         self.ready.low |= 1 << me;
     }
 
-    /// A thread with a small number that was ready goes on.
+    /// The running thread, one of few, stands before a lock whose word tells whether it is free.
+    #[inline(always)]
+    pub fn comes_to(&mut self, gate: Free, me: usize) {
+        self.unsettled.low &= !(1 << me);
+        self.gated |= 1 << me;
+        self.gates[me & (BITS - 1)] = gate;
+    }
+
+    /// A thread with a small number that was ready or before a lock goes on.
     #[inline(always)]
     pub fn goes_on(&mut self, me: usize) {
         self.ready.low &= !(1 << me);
+        self.gated &= !(1 << me);
         self.unsettled.low |= 1 << me;
     }
 
@@ -173,7 +244,9 @@ impl Standing {
     pub fn clear(&mut self) {
         self.unsettled.clear();
         self.ready.clear();
+        self.waiting.clear();
         self.unclear.clear();
+        self.gated = 0;
     }
 
     /// Notes the state of a thread. Those of the harness are always looked at, because they have to wait for the test.
@@ -181,10 +254,24 @@ impl Standing {
     pub fn note(&mut self, i: usize, state: &State, system: bool) {
         self.unsettled.remove(i);
         self.ready.remove(i);
+        self.waiting.remove(i);
         self.unclear.remove(i);
+        if matches!(state, State::Waiting(_)) {
+            self.waiting.insert(i);
+        }
+        if i < BITS {
+            self.gated &= !(1 << i);
+        }
         match state {
             State::Exited => {}
             _ if system => self.unclear.insert(i),
+            State::Lock(gate)
+                if i < BITS
+                    && let Some(free) = Free::when(gate) =>
+            {
+                self.gated |= 1 << i;
+                self.gates[i] = free;
+            }
             State::Ready => self.ready.insert(i),
             State::Unsettled => self.unsettled.insert(i),
             // Only others, or the end of all other activity, can end it.

@@ -59,6 +59,7 @@ extern "C" fn init(_argc: c_int, argv: *const *const c_char, envp: *const *const
     main.stack_range = main_stack();
     main.name = Some("main".to_owned());
     r.fibers.push(Box::new(main));
+    r.alive = 1;
     r.set_state(0, State::Unsettled);
     r.set_current(0);
     r.note_company();

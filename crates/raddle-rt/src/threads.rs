@@ -14,6 +14,9 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
     Fiber {
         sp: 0,
         fs,
+        bare: false,
+        bare_since: 0,
+        bare_depth: 0,
         id: ThreadId(id),
         state: State::Unsettled,
         pending: Event::new(id, 0, Op::Start),
@@ -55,15 +58,18 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
 impl Fiber {
     /// Makes a used fiber blank without giving its memory away.
     fn renew(&mut self, id: u32, fs: usize) {
-        let mut calls = std::mem::take(&mut self.calls);
-        let mut held = std::mem::take(&mut self.held);
-        let mut spin = std::mem::take(&mut self.spin);
-        let mut clock = std::mem::take(&mut self.clock);
-        calls.clear();
-        held.clear();
-        spin.clear();
-        clock.clear();
-        *self = Fiber { calls, held, spin, clock, ..blank(id, fs) };
+        self.calls.clear();
+        self.held.clear();
+        self.spin.clear();
+        self.clock.clear();
+        self.dtors.clear();
+        self.panics.clear();
+        self.name = None;
+        let new = blank(id, fs);
+        let old = std::mem::replace(self, new);
+        let Fiber { calls, held, spin, clock, dtors, panics, .. } = old;
+        (self.calls, self.held, self.spin) = (calls, held, spin);
+        (self.clock, self.dtors, self.panics) = (clock, dtors, panics);
     }
 }
 
@@ -126,8 +132,8 @@ impl Runtime {
         self.set_state(id, State::Unsettled);
         self.shield(id);
         self.note_company();
-        let alive = self.fibers.iter().filter(|f| f.state != State::Exited).count();
-        self.store.most_threads = self.store.most_threads.max(alive);
+        self.alive += 1;
+        self.store.most_threads = self.store.most_threads.max(self.alive);
         id
     }
 

@@ -9,6 +9,7 @@ mod ars;
 mod auto;
 mod coverage;
 mod dfs;
+mod dice;
 mod dpor;
 mod hars;
 pub mod order;
@@ -31,6 +32,7 @@ pub use ars::ARS;
 pub use auto::Auto;
 pub use coverage::{Coverage, Plan};
 pub use dfs::Dfs;
+pub use dice::Dice;
 pub use dpor::Dpor;
 pub use hars::HARS;
 pub use order::Order;
@@ -103,13 +105,14 @@ pub trait Strategy: std::fmt::Debug + Send {
     /// Decides without looking, given only how many threads are enabled; `None`, and nothing else happened, for a
     /// strategy that wants to look. Asked before every [`choose`](Strategy::choose), because not having to show
     /// anything is faster.
-    fn choose_blindly(&mut self, _enabled: usize) -> Option<usize> {
-        None
+    fn choose_blindly(&mut self, enabled: usize) -> Option<usize> {
+        self.dice().map(|dice| dice.below(enabled))
     }
-    /// Whether it never looks at anything: neither at what threads are about to do, nor at what happened in an execution.
-    /// Then most executions need not be recorded.
-    fn is_blind(&self) -> bool {
-        false
+    /// Its dice, if it never looks at anything, neither at what threads are about to do nor at what happened in an
+    /// execution, and does nothing at a decision but throw them. Then most executions need not be recorded, and nobody need
+    /// ask it.
+    fn dice(&mut self) -> Option<&mut Dice> {
+        None
     }
     /// Whether [`Strategy::happened`] is of use to it.
     fn listens(&self) -> bool {

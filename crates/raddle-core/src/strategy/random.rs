@@ -1,19 +1,17 @@
 //! Uniform random walk.
 
-use super::{Choice, Strategy, View};
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use super::{Choice, Dice, Strategy, View};
 
 /// Chooses uniformly among the enabled threads at every decision; the SR of the HARS paper.
 #[derive(Debug)]
 pub struct Random {
-    rng: Pcg64Mcg,
+    dice: Dice,
 }
 
 impl Random {
     /// From a seed.
     pub fn new(seed: u64) -> Self {
-        Random { rng: Pcg64Mcg::seed_from_u64(seed) }
+        Random { dice: Dice::new(seed) }
     }
 }
 
@@ -23,15 +21,11 @@ impl Strategy for Random {
     }
 
     fn choose(&mut self, view: &View<'_>) -> Choice {
-        Choice::Run(self.rng.random_range(0..view.enabled.len()))
+        Choice::Run(self.dice.below(view.enabled.len()))
     }
 
-    fn choose_blindly(&mut self, enabled: usize) -> Option<usize> {
-        Some(self.rng.random_range(0..enabled))
-    }
-
-    fn is_blind(&self) -> bool {
-        true
+    fn dice(&mut self) -> Option<&mut Dice> {
+        Some(&mut self.dice)
     }
 }
 

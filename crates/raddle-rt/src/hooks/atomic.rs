@@ -3,7 +3,7 @@
 //! The operation itself is done here, at the moment the strategy lets it happen. Fibers share one
 //! operating-system thread, so locked hardware operations are only needed outside executions.
 
-use super::{Verdict, filter, matters, remember, site, stand};
+use super::{Verdict, briskly, filter, matters, remember, site, stand};
 use crate::fiber::{Gate, State};
 use crate::image::{self, AccessKind, Class, LockFamily, LockOp, LockStep};
 use crate::memory;
@@ -108,31 +108,10 @@ pub fn announce(p: &mut Pending, shape: Shape, pc: usize) {
         }
     } else {
         announce_other(p, shape, pc, class, by_pc);
+        if by_pc && runtime::brisk() && briskly::knows(class) {
+            super::heat(pc);
+        }
     }
-}
-
-/// The same in one piece for an operation of a brisk execution at a known scheduling point. If it was none, nothing has
-/// happened.
-#[inline(always)]
-fn announce_briskly(addr: usize, shape: Shape, pc: usize) -> Option<SiteId> {
-    if !runtime::brisk() || !memory::owns(addr) {
-        return None;
-    }
-    let site = super::hot(pc)?;
-    let f = runtime::me();
-    if shape != Shape::Store && f.spin_count > 0 {
-        return None;
-    }
-    f.pending.site = site;
-    f.anchor = site;
-    runtime::advance();
-    Some(site)
-}
-
-/// An operation announced like that has happened.
-#[inline(always)]
-fn happened_briskly(site: SiteId, addr: usize, size: u8, old: u128, changed: bool) {
-    if changed { progress::progressed() } else { progress::saw(site, addr, size, old) }
 }
 
 /// A step on data on the heap at a scheduling point, the most frequent one.
@@ -363,9 +342,9 @@ macro_rules! atomics {
                     return at(addr).load(Relaxed);
                 }
                 let _inside = Inside::enter();
-                if let Some(site) = announce_briskly(addr, Shape::Load, pc) {
+                if let Some(step) = briskly::announce(addr, Shape::Load, pc) {
                     let v = at(addr).load(Relaxed);
-                    happened_briskly(site, addr, $size, v as u128, false);
+                    step.happened($size, v as u64, v as u64);
                     return v;
                 }
                 let mut p = Pending::new(addr, $size, mo);
@@ -396,9 +375,10 @@ macro_rules! atomics {
                     return act().0;
                 }
                 let _inside = Inside::enter();
-                if let Some(site) = announce_briskly(addr, shape, pc) {
+                if let Some(step) = briskly::announce(addr, shape, pc) {
                     let (old, new) = act();
-                    happened_briskly(site, addr, $size, old as u128, shape == Shape::Store || old != new);
+                    // A store is progress, whatever was there.
+                    step.happened($size, if shape == Shape::Store { !new as u64 } else { old as u64 }, new as u64);
                     return old;
                 }
                 let mut p = Pending::new(addr, $size, mo);
@@ -475,9 +455,9 @@ macro_rules! atomics {
                     return act();
                 }
                 let _inside = Inside::enter();
-                if let Some(site) = announce_briskly(addr, Shape::Cas, pc) {
+                if let Some(step) = briskly::announce(addr, Shape::Cas, pc) {
                     let old = act();
-                    happened_briskly(site, addr, $size, old as u128, old == expected && old != new);
+                    step.happened($size, old as u64, if old == expected { new as u64 } else { old as u64 });
                     return old;
                 }
                 let mut p = Pending::new(addr, $size, mo);

@@ -10,11 +10,28 @@ use crate::runtime;
 use std::arch::naked_asm;
 
 extern "C" fn entered(_caller: usize, slot: usize) {
-    runtime::me().calls.push(slot);
+    let calls = &mut runtime::me().calls;
+    if calls.len() == calls.capacity() {
+        // Nothing comes after it, so that this function needs no frame.
+        return entered_deeper(slot);
+    }
+    calls.push(slot);
+}
+
+#[cold]
+fn entered_deeper(slot: usize) {
+    let calls = &mut runtime::me().calls;
+    calls.reserve(1);
+    calls.push(slot);
 }
 
 extern "C" fn exited() {
-    runtime::me().calls.pop();
+    let me = runtime::me();
+    me.calls.pop();
+    // What follows the function that made the step is hardly known, and often the end of the thread.
+    if me.calls.len() < me.bare_depth {
+        me.dress();
+    }
 }
 
 /// Hook: a function begins; the argument is its return address.

@@ -5,6 +5,7 @@
 //! does not fit is looked up again.
 
 use super::{RECENT, slots};
+use crate::bare;
 use crate::image::{AccessKind, Class};
 use crate::runtime::{self, rt};
 use raddle_core::SiteId;
@@ -25,8 +26,10 @@ const QUIET: usize = 1 << 63;
 const DULL: usize = 1 << 62;
 /// The address has several sites, one for each way to get there, and none of them is a scheduling point.
 const MANY: usize = 1 << 61;
-/// It is that of an atomic access to the program's data which is a scheduling point, and nothing hidden follows.
+/// It is that of an atomic access for [`briskly`](super::briskly), and nothing hidden follows.
 const HOT: usize = 1 << 60;
+/// Such an access may be followed by code without a thread pointer.
+const BARE: usize = 1 << 59;
 
 /// On pages of its own.
 #[repr(align(4096))]
@@ -55,7 +58,11 @@ fn entry(pc: usize) -> &'static mut Known {
 #[inline(always)]
 pub fn site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
     let known = entry(pc);
-    if known.key & !(DULL | HOT) == pc { (known.site, known.class, true) } else { look_up_site(pc, kind) }
+    if known.key & !(DULL | HOT | BARE) == pc {
+        (known.site, known.class, true)
+    } else {
+        look_up_site(pc, kind)
+    }
 }
 
 #[inline(never)]
@@ -91,19 +98,27 @@ pub fn bore(pc: usize) {
     }
 }
 
-/// The site of an atomic access that [`heat`] was called for.
+/// The site and class of an atomic access that [`heat`] was called for, and whether what follows needs no thread pointer.
 #[inline(always)]
-pub fn hot(pc: usize) -> Option<SiteId> {
+pub fn hot(pc: usize) -> Option<(SiteId, Class, bool)> {
     let known = entry(pc);
-    (known.key == pc | HOT).then_some(known.site)
+    (known.key & !BARE == pc | HOT).then_some((known.site, known.class, known.key & BARE != 0))
+}
+
+/// What follows an access needs the thread pointer.
+pub fn dress(pc: usize) {
+    let known = entry(pc);
+    if known.key == pc | HOT | BARE {
+        known.key = pc | HOT;
+    }
 }
 
 /// Remembers that the atomic access before this return address, whose site has just been asked for, is to data and a
-/// scheduling point.
+/// scheduling point, or takes or gives back a mutex.
 pub fn heat(pc: usize) {
     let known = entry(pc);
     if known.key == pc && !rt().store.sites.get(known.site).hides {
-        known.key |= HOT;
+        known.key |= HOT | if bare::suffices(pc) { BARE } else { 0 };
     }
 }
 

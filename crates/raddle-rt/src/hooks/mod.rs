@@ -22,11 +22,12 @@ macro_rules! entry {
 
 pub mod atomic;
 pub mod atomic128;
+mod briskly;
 pub mod calls;
 mod known;
 pub mod plain;
 
-pub use known::{bore, caches, heat, hot, hush, listen_again, quiet, site};
+pub use known::{bore, caches, dress, heat, hot, hush, listen_again, quiet, site};
 
 use crate::fiber::State;
 use crate::memory;

@@ -10,6 +10,7 @@ use libc::{c_int, c_void, size_t};
 static mut HEAP: *mut Heap = std::ptr::null_mut();
 
 /// The program's heap.
+#[inline]
 pub fn heap() -> &'static mut Heap {
     // SAFETY: one thread only, see `runtime`.
     unsafe {

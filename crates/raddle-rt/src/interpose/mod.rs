@@ -30,11 +30,12 @@ pub fn here() -> SiteId {
     }
 }
 
-/// The same by walking the real stack, which also shows what lies between: for calls that are about to block.
-pub fn here_exactly() -> SiteId {
+/// The same by walking the real stack, which also shows what lies between: for calls that are about to block, whose return
+/// address is in the slot `from`.
+pub fn here_exactly(from: usize) -> SiteId {
     let r = rt();
     let store = &mut *r.store;
-    let print = store.sites.stack_print(runtime::me(), &mut store.image);
+    let print = store.sites.stack_print(from, runtime::me(), &mut store.image);
     if let Some(site) = print.and_then(|p| store.sites.walked(p)) {
         return site;
     }

@@ -5,20 +5,30 @@ use crate::progress;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use crate::sync::futex;
+use std::arch::naked_asm;
 
 const FUTEX_WAKE_LIKE: [i32; 4] = [1, 3, 4, 10];
 
+/// Where on the stack the return address of the last call is: below that is nothing but the runtime's own.
+static mut CALLED_AT: usize = 0;
+
 /// # Safety
 /// As in Linux.
+#[unsafe(naked)]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn syscall(n: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> i64 {
+pub unsafe extern "C" fn syscall() -> i64 {
+    naked_asm!("mov [rip + {at}], rsp", "jmp {called}", at = sym CALLED_AT, called = sym called)
+}
+
+unsafe extern "C" fn called(n: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> i64 {
     if runtime::controlled() {
         match n {
             libc::SYS_futex => {
                 let _inside = Inside::enter();
                 rt().tick();
                 let wakes = FUTEX_WAKE_LIKE.contains(&(b as i32 & 0x7f));
-                let site = if wakes { super::here() } else { here_exactly() };
+                // SAFETY: set by the call itself, in the one controlled thread.
+                let site = if wakes { super::here() } else { here_exactly(unsafe { CALLED_AT }) };
                 if wakes {
                     progress::patience(site);
                 }

@@ -19,8 +19,8 @@ pub use globals::{
 };
 pub use load::{IMPOSSIBLE, is_programs_fault, load};
 pub use switch::{
-    advance, after, await_gate, enter_from_host, exit_thread, give_way, hidden_synchronisation, join_key,
-    leave_to_host, step, wait, wake,
+    advance, advance_to, after, await_gate, enter_from_host, exit_thread, give_way, hidden_synchronisation,
+    join_key, leave_to_host, step, wait, wake,
 };
 
 use crate::clock::Clock;
@@ -37,7 +37,9 @@ use crate::standing::{Standing, ThreadSet};
 use crate::store::Store;
 use crate::sync::pthread::Models;
 use crate::{stack, tls};
+use raddle_core::strategy::Dice;
 use raddle_core::{Access, Event, LockMode, Op, SiteId, ThreadId, VarId};
+use std::ptr::NonNull;
 
 /// Events recorded after the end of a schedule being replayed.
 const OVERTIME: u64 = 10_000;
@@ -74,6 +76,8 @@ pub struct Runtime {
     pub fibers: Vec<Box<Fiber>>,
     /// The running one.
     pub current: usize,
+    /// The strategy's dice, if it does nothing but throw them.
+    pub dice: Option<NonNull<Dice>>,
     /// Shared with the parent.
     pub store: &'static mut Store,
     /// The thread whose end is the end of the test.
@@ -135,6 +139,8 @@ pub struct Runtime {
     able: ThreadSet,
     /// What those are about to do, for strategies that look.
     enabled: Vec<Event>,
+    /// Threads that have not ended.
+    pub alive: usize,
     /// Threads that have ended and still own a stack or a block.
     pub finished: Vec<usize>,
 }
@@ -145,6 +151,7 @@ impl Runtime {
         Runtime {
             fibers: Vec::new(),
             current: 0,
+            dice: None,
             store,
             root: 0,
             mode,
@@ -175,6 +182,7 @@ impl Runtime {
             standing: Standing::default(),
             able: ThreadSet::default(),
             enabled: Vec::new(),
+            alive: 0,
             finished: Vec::new(),
         }
     }
@@ -234,9 +242,7 @@ impl Runtime {
     /// Once all others have ended, what the running thread does comes after all that they did. A replay is looked at
     /// to its end.
     pub fn note_end_of_company(&mut self) {
-        let me = self.current;
-        let mut fibers = self.fibers.iter().enumerate();
-        if self.mode == Mode::Search && fibers.all(|(i, f)| i == me || f.state == State::Exited) {
+        if self.mode == Mode::Search && self.alive == 1 {
             globals::set_alone(true);
         }
     }

@@ -6,6 +6,7 @@ use crate::heap;
 use crate::image::Image;
 use crate::sites::Sites;
 use crate::standing::Few;
+use crate::sync::words::{self, Free};
 use raddle_core::strategy::{Choice, Strategy, View};
 use raddle_core::{Event, LockMode, Op, SiteId, ThreadId};
 
@@ -23,21 +24,10 @@ impl Runtime {
         if gate.reader && self.writer_waits(gate.addr) {
             return false;
         }
-        // SAFETY: the address is that of the lock word whose hook brought the thread here; the thread still
-        // holds a reference to the lock.
-        unsafe {
-            match gate.test {
-                Test::Zero8(mask) => (gate.addr as *const u8).read_volatile() & mask == 0,
-                Test::Zero32(mask) => (gate.addr as *const u32).read_volatile() & mask == 0,
-                Test::Zero64(mask) => (gate.addr as *const u64).read_volatile() & mask == 0,
-                Test::StdRead => {
-                    const MASK: u32 = (1 << 30) - 1;
-                    const MAX_READERS: u32 = MASK - 1;
-                    let s = (gate.addr as *const u32).read_volatile();
-                    s & MASK < MAX_READERS && s & !MASK == 0
-                }
-                Test::Model(mode) => self.models.free(gate.addr, mode),
-            }
+        match gate.test {
+            Test::StdRead => words::admits_reader(gate.addr),
+            Test::Model(mode) => self.models.free(gate.addr, mode),
+            _ => Free::bits(&gate).is_some_and(Free::is_it),
         }
     }
 
@@ -65,6 +55,7 @@ impl Runtime {
             return settle;
         }
         self.able.copy_from(&self.standing.ready);
+        self.able.add_few(self.standing.passing());
         if self.standing.unclear.is_empty() { None } else { self.look() }
     }
 
@@ -80,11 +71,6 @@ impl Runtime {
         for i in self.standing.unclear.iter() {
             let f = &*self.fibers[i];
             let can = match f.state {
-                // Most often.
-                State::Lock(Gate { addr, test: Test::Zero32(mask), writer: false, .. }) => {
-                    // SAFETY: as in `open`.
-                    unsafe { (addr as *const u32).read_volatile() & mask == 0 }
-                }
                 State::Exited => false,
                 State::Unsettled if f.system && hold_system => false,
                 State::Unsettled => {
@@ -198,19 +184,30 @@ impl Runtime {
         }
     }
 
-    /// Chooses one of those who are ready, if the strategy need not look at them.
+    /// Chooses one of those who are able, if the strategy need not look at them.
     #[inline(always)]
-    pub(super) fn choose(&mut self, ready: Few) -> Option<usize> {
-        let n = ready.len();
-        let k = if n == 1 {
-            (!self.store.strategy.every_step()).then_some(0)?
-        } else {
-            let strategy = &mut self.store.strategy;
-            let k = heap::persistent(|| strategy.choose_blindly(n))?;
-            self.decisions += 1;
-            k
+    pub(super) fn choose(&mut self, able: Few) -> Option<usize> {
+        let n = able.len();
+        let k = match self.dice {
+            Some(_) if n == 1 => 0,
+            Some(mut dice) => {
+                self.decisions += 1;
+                // SAFETY: they are the strategy's, which stays where it is during an execution and is not used meanwhile.
+                unsafe { dice.as_mut() }.below(n)
+            }
+            None => self.choose_unseen(n)?,
         };
-        ready.nth(k)
+        able.nth(k)
+    }
+
+    fn choose_unseen(&mut self, n: usize) -> Option<usize> {
+        let strategy = &mut self.store.strategy;
+        if n == 1 {
+            return (!strategy.every_step()).then_some(0);
+        }
+        let k = heap::persistent(|| strategy.choose_blindly(n))?;
+        self.decisions += 1;
+        Some(k)
     }
 
     /// Asks the strategy for one of the `n` that are able.

@@ -2,8 +2,10 @@
 
 use super::{Host, Mode, Runtime, alone, calm, me, rt};
 use crate::arch;
+use crate::bare;
 use crate::fiber::{Gate, State, Wait, WaitKind, Woken};
 use crate::progress::FAIR_LIMIT;
+use crate::sync::words::Free;
 use raddle_core::{Event, Op, SiteId, ThreadId, Transfer};
 
 /// Yields in a row that need not let anybody else run.
@@ -21,6 +23,7 @@ pub fn dispatch() {
         }
     }
     crate::hooks::plain::settle_store();
+    r.fibers[me].bare = false;
     let next = if r.mode == Mode::Replay { r.follow() } else { r.pick() };
     if next != me {
         transfer(next);
@@ -40,6 +43,7 @@ fn me_again(r: &mut Runtime) {
 }
 
 /// Switches to another thread and notes it in the schedule.
+#[inline(always)]
 fn transfer(next: usize) {
     let r = rt();
     let me = r.current;
@@ -49,11 +53,12 @@ fn transfer(next: usize) {
         r.store.schedule.transfers.push(Transfer { at, to: ThreadId(next as u32), timeout });
     }
     r.set_current(next);
-    let (to, fs) = (r.fibers[next].sp, r.fibers[next].fs);
+    let f = &r.fibers[next];
+    let (to, fs) = (f.sp, if f.bare && bare::is_possible() { bare::NOWHERE } else { f.fs });
     let save: *mut usize = &raw mut r.fibers[me].sp;
     // SAFETY: `to` was saved by the switch away from `next`, or prepared for its start; it is used once
-    // because `current` is now `next`. The fiber boxes do not move.
-    unsafe { arch::switch(save, to, fs) };
+    // because `current` is now `next`. The fiber boxes do not move. The pointer was set by the switch to `me`.
+    unsafe { arch::switch_again(save, to, fs) };
 }
 
 /// Leaves the fiber world for the loop that started the execution.
@@ -97,9 +102,18 @@ pub fn step(event: Event, state: State) {
     }
     let f = me();
     f.pending = event;
-    if matches!(state, State::Ready) && r.mode == Mode::Search {
-        advance();
-        return;
+    if r.mode == Mode::Search {
+        match state {
+            State::Ready => {
+                f.bare = false;
+                return advance();
+            }
+            State::Lock(gate) if let Some(free) = Free::when(&gate) => {
+                f.bare = false;
+                return advance_to(gate, free);
+            }
+            _ => {}
+        }
     }
     r.visible += !matches!(event.op, Op::Join(_)) as u64;
     f.state = state;
@@ -114,39 +128,58 @@ pub fn step(event: Event, state: State) {
 /// cannot be the case.
 #[inline(never)]
 pub fn advance() {
+    go(None);
+}
+
+/// The same where the step is to take a lock whose word tells whether it is free.
+#[inline(never)]
+pub fn advance_to(gate: Gate, free: Free) {
+    go(Some((gate, free)));
+}
+
+#[inline(always)]
+fn go(gate: Option<(Gate, Free)>) {
     let r = rt();
     r.visible += 1;
     let i = r.current;
-    let next = match r.standing.ready_with(i) {
-        Some(ready) if r.steps < r.store.job.max_steps => r.choose(ready),
+    let can = gate.is_none_or(|(_, free)| free.is_it());
+    let next = match r.standing.able_with(i, can) {
+        Some(able) if r.steps < r.store.job.max_steps => r.choose(able),
         _ => None,
     };
-    let Some(next) = next else { return advance_slowly() };
+    let Some(next) = next else { return go_slowly(gate.map(|(gate, _)| gate)) };
     r.steps += 1;
     r.store.heartbeat += 1;
-    if next == i {
+    if next != i {
+        crate::hooks::plain::settle_store();
         let f = me();
-        f.renew_patience(Mode::Search, r.patience);
-        f.urged = 0;
-        return;
+        match gate {
+            None => {
+                f.state = State::Ready;
+                r.standing.becomes_ready(i);
+            }
+            Some((gate, free)) => {
+                f.state = State::Lock(gate);
+                r.standing.comes_to(free, i);
+            }
+        }
+        transfer(next);
+        me().state = State::Unsettled;
+        rt().standing.goes_on(i);
     }
-    crate::hooks::plain::settle_store();
-    me().state = State::Ready;
-    r.standing.becomes_ready(i);
-    transfer(next);
-    let r = rt();
     let f = me();
-    f.renew_patience(Mode::Search, r.patience);
+    f.renew_patience(Mode::Search, rt().patience);
     f.urged = 0;
-    f.state = State::Unsettled;
-    r.standing.goes_on(i);
 }
 
-#[inline(never)]
-fn advance_slowly() {
+#[cold]
+fn go_slowly(gate: Option<Gate>) {
     let r = rt();
-    r.set_state(r.current, State::Ready);
+    r.set_state(r.current, gate.map_or(State::Ready, State::Lock));
     dispatch();
+    if let Some(gate) = gate {
+        pass(gate);
+    }
 }
 
 /// Whether a thread in a calm execution that can take its step need not ask; if so, the step is counted.
@@ -209,11 +242,9 @@ pub fn wake(key: usize, bits: u32, n: usize) -> usize {
     let r = rt();
     let mut woken = 0;
     while woken < n {
-        let first = r
-            .fibers
-            .iter()
-            .enumerate()
-            .filter_map(|(i, f)| match f.state {
+        let waiting = r.standing.waiting.iter();
+        let first = waiting
+            .filter_map(|i| match r.fibers[i].state {
                 State::Waiting(w) if w.key == key && w.bits & bits != 0 && w.kind != WaitKind::Sleep => {
                     Some((w.ticket, i, w.kind))
                 }
@@ -246,12 +277,13 @@ pub fn exit_thread(result: usize) -> ! {
     f.raw += 1;
     let (id, pending) = (f.id, f.pending.site);
     r.set_state(me, State::Exited);
+    r.alive -= 1;
     r.record(Event { thread: id, site: pending, op: Op::Exit });
     wake(join_key(id), !0, usize::MAX);
     if me == r.root {
         r.root_ended_at = Some(r.steps);
     }
-    if matches!(r.host, Host::Loop { .. }) && r.fibers.iter().all(|f| f.state == State::Exited) {
+    if matches!(r.host, Host::Loop { .. }) && r.alive == 0 {
         crate::control::finish();
     }
     r.finished.push(me);

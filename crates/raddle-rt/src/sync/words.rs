@@ -2,7 +2,7 @@
 //! 0.12. Facts about those implementations, used to tell whether a lock can be taken and whether an access
 //! has taken it or given it back.
 
-use crate::fiber::Test;
+use crate::fiber::{Gate, Test};
 use crate::image::LockFamily;
 use raddle_core::LockMode;
 
@@ -24,6 +24,58 @@ pub fn gate(family: LockFamily, mode: LockMode) -> Test {
         }
         (LockFamily::ParkingLotRwLock, LockMode::Shared) => Test::Zero64(PARKING_LOT_WRITER),
     }
+}
+
+/// Bits that are zero while a lock is free, in the aligned eight bytes around its word.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Free {
+    at: usize,
+    bits: u64,
+}
+
+/// Read for the test that is always passed.
+static NOTHING: u64 = 0;
+
+impl Free {
+    /// That of no lock.
+    pub fn always() -> Free {
+        Free { at: &raw const NOTHING as usize, bits: 0 }
+    }
+
+    /// The bits that alone tell whether a gate can be passed; `None` for locks of several readers, where it matters who else
+    /// waits, and for models.
+    #[inline(always)]
+    pub fn when(gate: &Gate) -> Option<Free> {
+        if gate.reader || gate.writer { None } else { Free::bits(gate) }
+    }
+
+    /// The bits that tell whether the lock itself is free, if there are such.
+    #[inline(always)]
+    pub fn bits(gate: &Gate) -> Option<Free> {
+        let bits = match gate.test {
+            Test::Zero8(mask) => mask as u64,
+            Test::Zero32(mask) => mask as u64,
+            Test::Zero64(mask) => mask,
+            Test::StdRead | Test::Model(_) => return None,
+        };
+        Some(Free { at: gate.addr & !7, bits: bits << (8 * (gate.addr & 7)) })
+    }
+
+    /// Whether they are zero.
+    #[inline(always)]
+    pub fn is_it(self) -> bool {
+        // SAFETY: the word is that of the lock whose hook brought the thread here; the thread still holds a reference to the
+        // lock, and the aligned eight bytes around it are on the same page.
+        unsafe { (self.at as *const u64).read_volatile() & self.bits == 0 }
+    }
+}
+
+/// Whether a reader may enter std's futex lock.
+pub fn admits_reader(addr: usize) -> bool {
+    const MAX_READERS: u32 = STD_MASK as u32 - 1;
+    // SAFETY: as in `Free::is_it`.
+    let word = unsafe { (addr as *const u32).read_volatile() };
+    word & (STD_MASK as u32) < MAX_READERS && word & !(STD_MASK as u32) == 0
 }
 
 /// How a lock is held according to its word: exclusively, and by how many readers.
