@@ -333,14 +333,14 @@ macro_rules! atomics {
                 if !runtime::controlled() {
                     return at(addr).load(SeqCst);
                 }
+                if !matters(pc) {
+                    return at(addr).load(Relaxed);
+                }
                 controlled_load(addr, mo, pc)
             }
 
             #[inline(never)]
             fn controlled_load(addr: usize, mo: i32, pc: usize) -> $int {
-                if !matters(pc) {
-                    return at(addr).load(Relaxed);
-                }
                 let _inside = Inside::enter();
                 if let Some(step) = briskly::announce(addr, Shape::Load, pc) {
                     let v = at(addr).load(Relaxed);
@@ -360,20 +360,29 @@ macro_rules! atomics {
                 if !runtime::controlled() {
                     return at(addr).store(value, SeqCst);
                 }
-                controlled_rmw(addr, value, mo, pc, Shape::Store, |_, v| v);
+                rmw(addr, value, mo, pc, Shape::Store, |_, v| v);
+            }
+
+            #[inline(always)]
+            fn act(addr: usize, value: $int, f: impl Fn($int, $int) -> $int) -> ($int, $int) {
+                let old = at(addr).load(Relaxed);
+                let new = f(old, value);
+                at(addr).store(new, Relaxed);
+                (old, new)
+            }
+
+            // What does not matter ends before a frame is made.
+            #[inline(always)]
+            fn rmw(addr: usize, value: $int, mo: i32, pc: usize, shape: Shape, f: impl Fn($int, $int) -> $int) -> $int {
+                if !matters(pc) {
+                    return act(addr, value, f).0;
+                }
+                controlled_rmw(addr, value, mo, pc, shape, f)
             }
 
             #[inline(never)]
             fn controlled_rmw(addr: usize, value: $int, mo: i32, pc: usize, shape: Shape, f: impl Fn($int, $int) -> $int) -> $int {
-                let act = || {
-                    let old = at(addr).load(Relaxed);
-                    let new = f(old, value);
-                    at(addr).store(new, Relaxed);
-                    (old, new)
-                };
-                if !matters(pc) {
-                    return act().0;
-                }
+                let act = || act(addr, value, &f);
                 let _inside = Inside::enter();
                 if let Some(step) = briskly::announce(addr, shape, pc) {
                     let (old, new) = act();
@@ -394,43 +403,43 @@ macro_rules! atomics {
                 if !runtime::controlled() {
                     return at(addr).swap(v, SeqCst);
                 }
-                controlled_rmw(addr, v, mo, pc, Shape::Rmw, |_, v| v)
+                rmw(addr, v, mo, pc, Shape::Rmw, |_, v| v)
             }
             extern "C" fn add(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
                 if !runtime::controlled() {
                     return at(addr).fetch_add(v, SeqCst);
                 }
-                controlled_rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old.wrapping_add(v))
+                rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old.wrapping_add(v))
             }
             extern "C" fn sub(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
                 if !runtime::controlled() {
                     return at(addr).fetch_sub(v, SeqCst);
                 }
-                controlled_rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old.wrapping_sub(v))
+                rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old.wrapping_sub(v))
             }
             extern "C" fn and(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
                 if !runtime::controlled() {
                     return at(addr).fetch_and(v, SeqCst);
                 }
-                controlled_rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old & v)
+                rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old & v)
             }
             extern "C" fn or(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
                 if !runtime::controlled() {
                     return at(addr).fetch_or(v, SeqCst);
                 }
-                controlled_rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old | v)
+                rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old | v)
             }
             extern "C" fn xor(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
                 if !runtime::controlled() {
                     return at(addr).fetch_xor(v, SeqCst);
                 }
-                controlled_rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old ^ v)
+                rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old ^ v)
             }
             extern "C" fn nand(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
                 if !runtime::controlled() {
                     return at(addr).fetch_nand(v, SeqCst);
                 }
-                controlled_rmw(addr, v, mo, pc, Shape::Rmw, |old, v| !(old & v))
+                rmw(addr, v, mo, pc, Shape::Rmw, |old, v| !(old & v))
             }
 
             #[inline(always)]
@@ -438,22 +447,26 @@ macro_rules! atomics {
                 if !runtime::controlled() {
                     return at(addr).compare_exchange(expected, new, SeqCst, SeqCst);
                 }
-                let old = controlled_cas(addr, expected, new, mo, pc);
+                let old = if matters(pc) {
+                    controlled_cas(addr, expected, new, mo, pc)
+                } else {
+                    exchange_if(addr, expected, new)
+                };
                 if old == expected { Ok(old) } else { Err(old) }
+            }
+
+            #[inline(always)]
+            fn exchange_if(addr: usize, expected: $int, new: $int) -> $int {
+                let old = at(addr).load(Relaxed);
+                if old == expected {
+                    at(addr).store(new, Relaxed);
+                }
+                old
             }
 
             #[inline(never)]
             fn controlled_cas(addr: usize, expected: $int, new: $int, mo: i32, pc: usize) -> $int {
-                let act = || {
-                    let old = at(addr).load(Relaxed);
-                    if old == expected {
-                        at(addr).store(new, Relaxed);
-                    }
-                    old
-                };
-                if !matters(pc) {
-                    return act();
-                }
+                let act = || exchange_if(addr, expected, new);
                 let _inside = Inside::enter();
                 if let Some(step) = briskly::announce(addr, Shape::Cas, pc) {
                     let old = act();
