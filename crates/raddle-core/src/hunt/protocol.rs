@@ -20,6 +20,22 @@ pub struct Request {
     pub id: u64,
     /// In this order.
     pub runs: Vec<Run>,
+    /// Answer as soon as an execution is in doubt (see [`Reply::doubt`]) and put the rest off: the command may not want it.
+    #[serde(default)]
+    pub watched: bool,
+    /// No runs, but what is to become of those that were put off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<Rest>,
+}
+
+/// What becomes of the runs of a watched request that were put off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rest {
+    /// They are gone on with, until the next execution that is in doubt or to the end.
+    Run,
+    /// They are not: the reply has what was done until then.
+    Drop,
 }
 
 /// The answer to a [`Request`].
@@ -27,8 +43,12 @@ pub struct Request {
 pub struct Reply {
     /// The request's.
     pub id: u64,
-    /// One per run, in order.
+    /// One per run, in order; none if an execution is in doubt, and only those begun if the rest was dropped.
     pub runs: Vec<RunReply>,
+    /// An execution of a watched request that failed, or for which the worker found no sequential order, and the number of its run.
+    /// It comes again in the reply to the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<(usize, Box<Execution>)>,
     /// Where the worker's processor time since the last reply went, for people only.
     #[serde(default)]
     pub spent: Spent,
@@ -247,6 +267,13 @@ pub enum ExecutorError {
     Over,
     /// The worker cannot be started or does not answer; why.
     Broken(String),
+}
+
+impl Request {
+    /// Runs that are all done before there is a reply.
+    pub fn new(id: u64, runs: Vec<Run>) -> Self {
+        Request { id, runs, watched: false, rest: None }
+    }
 }
 
 impl Run {
