@@ -74,6 +74,10 @@ pub fn zygote() -> c_int {
 /// Works requests off, beginning wherever the child before had come to.
 fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
     let mut ran = false;
+    if hunt.request.is_none() {
+        heap::populate();
+        hunt.spent.start += processor_us();
+    }
     let mut told = processor_us();
     loop {
         if hunt.request.is_none() {
