@@ -5,6 +5,7 @@ mod harness;
 
 use harness::thunk::*;
 use harness::{Worker, result, run, test, value};
+use raddle_core::hunt::protocol::{Request, Rest};
 use raddle_core::hunt::{CallResult, Execution, Fresh, Run};
 use raddle_core::outcome::Kind;
 
@@ -132,6 +133,70 @@ fn what_a_sequential_order_explains_is_not_sent() {
     let again =
         worker.one(Run { replay: Some(lost.schedule.clone()), ..run(&[&[ADD], &[ADD]], "random", 1) });
     assert_eq!(again.distinct[0].calls[..3], lost.calls[..3], "{:?}", again.diverged);
+}
+
+/// Runs with two kinds of executions in doubt: updates that are lost, and ends of the process.
+fn doubtful() -> Vec<Run> {
+    let watched = |run| Run { explain: true, patterns: true, ..run };
+    vec![watched(run(&[&[ADD], &[ADD]], "random", 100)), watched(with_add(EXIT)), watched(with_add(GET))]
+}
+
+fn watch(rest: Option<Rest>) -> Request {
+    match rest {
+        None => Request { watched: true, ..Request::new(0, doubtful()) },
+        rest => Request { rest, ..Request::new(0, vec![]) },
+    }
+}
+
+#[test]
+fn what_is_in_doubt_is_told_at_once_and_the_rest_is_as_if_nobody_had_looked() {
+    let whole = Worker::start().ask(doubtful());
+    let mut worker = Worker::start();
+    let mut told = vec![];
+    let mut reply = worker.request(watch(None));
+    while let Some((run, execution)) = reply.doubt {
+        assert!(reply.runs.is_empty());
+        told.push((run, *execution));
+        // Other runs in between change nothing, unless they teach the worker where threads meet.
+        assert_eq!(worker.one(Run { explain: true, ..with_add(ADD) }).executions, 40);
+        reply = worker.request(watch(Some(Rest::Run)));
+    }
+    let all = whole.iter().zip(0..).flat_map(|(r, i)| r.distinct.iter().map(move |e| (i, e.clone())));
+    assert_eq!(
+        told.iter().map(|(run, e)| (*run, e.index)).collect::<Vec<_>>(),
+        all.map(|(i, e)| (i, e.index)).collect::<Vec<_>>()
+    );
+    assert!(told.iter().any(|(run, _)| *run == 0) && told.iter().any(|(run, _)| *run == 1));
+    for (one, other) in whole.iter().zip(&reply.runs) {
+        let facts = |r: &raddle_core::hunt::RunReply| {
+            let calls: Vec<_> = r.distinct.iter().map(|e| (e.index, e.calls.clone(), e.failed())).collect();
+            (
+                (r.executions, r.steps, r.explained, r.serial),
+                calls,
+                r.pairs.clone(),
+                r.patterns.clone(),
+                r.accesses.clone(),
+                r.values,
+            )
+        };
+        assert_eq!(facts(one), facts(other));
+    }
+    assert_eq!(reply.runs.len(), whole.len());
+    assert!(whole[0].patterns.len() > 1);
+}
+
+#[test]
+fn the_rest_of_what_is_in_doubt_can_be_left_out() {
+    let mut worker = Worker::start();
+    let reply = worker.request(watch(None));
+    let (run, execution) = reply.doubt.expect("a lost update");
+    assert_eq!(run, 0);
+    let reply = worker.request(watch(Some(Rest::Drop)));
+    let [begun] = &reply.runs[..] else { panic!("{:?}", reply.runs) };
+    assert_eq!((begun.executions, begun.distinct.len()), (execution.index + 1, 1));
+    assert!(begun.executions < 100 && !begun.patterns.is_empty());
+    assert!(worker.request(watch(Some(Rest::Run))).runs.is_empty(), "there is no rest");
+    assert_eq!(worker.one(with_add(GET)).executions, 40);
 }
 
 #[test]

@@ -182,6 +182,11 @@ impl<'data> DebugInfo<'data> {
         self.chain(return_address).iter().map(|link| link.frame.clone()).collect()
     }
 
+    /// Whether one of the functions at a return address belongs to a crate under test.
+    pub fn is_under_test(&self, return_address: u64) -> bool {
+        self.chain(return_address).iter().any(|link| link.under_test)
+    }
+
     /// Whether a test of the standard harness that fails always says so itself: by a panic, or by an error that is
     /// printed. One that returns an `ExitCode` need not.
     pub fn failing_tests_speak(&self) -> bool {
@@ -350,7 +355,8 @@ impl<'data> DebugInfo<'data> {
             Some(offset) => Some(self.dies.in_section(offset)?),
             None => None,
         };
-        let function = Arc::new(self.describe(row.name, row.krate, row.path.to_owned(), die));
+        // Functions of the table differ, so there is nothing to share their names with.
+        let function = Arc::new(self.describe(row.name.into(), row.krate, row.path.to_owned(), die));
         self.placed.borrow_mut().insert(number, function.clone());
         Some(function)
     }
@@ -416,22 +422,22 @@ impl<'data> DebugInfo<'data> {
         let krate = symbol.krate.or_else(|| self.crate_by_namespace(die?));
         let krate = krate.as_deref().unwrap_or_else(|| symbol::crate_of_name(&symbol.name));
         let path = symbol.path.split("::{").next().unwrap_or_default().to_owned();
-        let function = Arc::new(self.describe(&symbol.name, krate, path, die));
+        let function = Arc::new(self.describe(self.intern(&symbol.name), krate, path, die));
         self.functions.borrow_mut().insert(key, function.clone());
         function
     }
 
     /// What follows from a function's name and path.
-    fn describe(&self, name: &str, krate: &str, path: String, die: Option<Die>) -> Function {
-        let glue = symbol::glue_type(name);
+    fn describe(&self, name: Arc<str>, krate: &str, path: String, die: Option<Die>) -> Function {
+        let glue = symbol::glue_type(&name);
         Function {
-            name: self.intern(name),
             krate: self.intern(krate),
             die,
             helper: rules::is_helper(&path),
             drops: glue.or_else(|| path.strip_suffix("::drop")).map(str::to_owned),
             glue_under_test: glue.is_some_and(|ty| self.under_test.contains(symbol::first_segment(ty))),
             rule: rules::rule_for(&path),
+            name,
             path,
         }
     }

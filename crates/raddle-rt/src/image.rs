@@ -46,9 +46,7 @@ impl Image {
     /// Whether an address is in library code that was not inlined into a crate under test.
     pub fn is_library(&mut self, pc: usize) -> bool {
         persistent(|| match &self.info {
-            Some(info) if !self.crates.is_empty() => {
-                !info.frames((pc - self.base) as u64).iter().any(|f| self.under_test(f))
-            }
+            Some(info) if !self.crates.is_empty() => !info.is_under_test((pc - self.base) as u64),
             _ => false,
         })
     }

@@ -45,10 +45,12 @@ impl Raw {
         self.status == "found"
     }
 
-    /// Seconds for making and running tests, counting what they cover and judging them.
+    /// Seconds for making and running tests, counting what they cover and judging them, until the first bug was at hand if there
+    /// was one.
     pub fn seconds(&self) -> f64 {
-        ["generate_ms", "execute_ms", "cover_ms", "judge_ms"].map(|f| self.number(f)).iter().sum::<f64>()
-            / 1000.0
+        let stages = ["generate_ms", "execute_ms", "cover_ms", "judge_ms"];
+        let first = self.stats.as_ref().and_then(|s| s["first_finding_ms"].as_f64());
+        first.unwrap_or_else(|| stages.map(|f| self.number(f)).iter().sum()) / 1000.0
     }
 
     /// Milliseconds of a stage: `start`, `generate`, `execute`, `judge`, `prove`.

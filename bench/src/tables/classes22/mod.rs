@@ -1,8 +1,8 @@
 //! The 22 classes of MAPTest's and CovCon's evaluations, hunted with each generator.
 //!
 //! Each class and each fixed twin is hunted by the command itself, once per generator and seed, until the first finding
-//! or the end of the budget. Time to the first bug is the time for making, running and judging tests; building the harness, looking up the
-//! places of its calls, reading MIR, starting the worker, confirming and minimising come on top and are not counted, as the published times count none of that either.
+//! or the end of the budget. Time to the first bug is the time for making, running and judging tests and counting what they cover, until its
+//! violation is at hand; building the harness, looking up the places of its calls, reading MIR, starting the worker, confirming and minimising come on top and are not counted, as the published times count none of that either.
 
 mod figures;
 mod lab;

@@ -88,11 +88,15 @@ pub fn confirm(
         ..Run::new(wire::encode(&found.test), strategy, seeded(seed, 0), SEARCH)
     };
     let replies = workers.run(vec![again])?;
-    let again = replies.iter().flat_map(|r| &r.distinct);
-    let again = judge::violations(oracle, workers, &found.test, seed, again)?;
-    let Some(same) = again.into_iter().find(|v| self::mark(&v.verdict) == mark) else {
-        return Ok(Err(first));
-    };
+    let mut same = None;
+    for execution in replies.iter().flat_map(|r| &r.distinct) {
+        let again = judge::violation(oracle, workers, &found.test, seed, execution)?;
+        same = again.filter(|v| self::mark(&v.verdict) == mark);
+        if same.is_some() {
+            break;
+        }
+    }
+    let Some(same) = same else { return Ok(Err(first)) };
     workers.renew();
     let confirmed = replay(workers, oracle, &same.test, seed, &same.execution.schedule, &mark)?;
     Ok(confirmed.map_err(|refuted| Refuted { explained: None, undecided: None, ..refuted }))

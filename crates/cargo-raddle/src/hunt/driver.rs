@@ -13,7 +13,7 @@ use crate::interrupt;
 use crate::runtime::Runtime;
 use raddle_core::hunt::generate::{self, Generator, PatternCoverage, Plan};
 use raddle_core::hunt::oracle::{Care, Oracle, OracleCost, OracleOptions};
-use raddle_core::hunt::{Execution, Executor, ExecutorError, Run, RunReply, wire};
+use raddle_core::hunt::{Execution, ExecutorError, Run, RunReply, wire};
 use raddle_core::protocol::{Entry, Job};
 use raddle_core::trace::Symbols;
 use raddle_mir::TypeAccesses;
@@ -153,6 +153,7 @@ impl Lab<'_> {
             progress,
             done: Hunted {
                 findings: vec![],
+                first: None,
                 saved: 0,
                 outdated: 0,
                 unconfirmed: vec![],
@@ -266,24 +267,32 @@ impl Hunt<'_> {
                 return Ok(Ok(End::Exhausted));
             }
             let (plans, runs) = self.limit(plans, &mut left);
-            let clock = Reading::now(&self.search.totals);
-            let replies = executed!(self.search.run(runs));
-            clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.execute);
-            let mut replies = replies.into_iter();
             let isolated = self.done.isolated;
+            let (replies, dealt_with) = executed!(self.watch(&plans, runs)?);
+            let mut replies = replies.into_iter();
+            let mut first_run = 0;
             for plan in &plans {
                 let replies: Vec<RunReply> = replies.by_ref().take(plan.runs.len()).collect();
+                if replies.is_empty() {
+                    break;
+                }
                 let clock = Reading::now(&self.search.totals);
                 generator.feedback(plan, &replies);
                 self.count(&replies);
                 clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.cover);
+                let new = replies.iter().zip(first_run..).flat_map(|(reply, run)| {
+                    let dealt_with = &dealt_with;
+                    reply.distinct.iter().filter(move |e| !dealt_with.contains(&(run, e.index)))
+                });
+                first_run += plan.runs.len();
                 // What ran before it was known that executions need processes of their own says nothing.
-                let taken = if self.done.isolated == isolated { self.take(plan, &replies)? } else { Ok(()) };
+                let wanted = self.done.isolated == isolated && !self.enough();
+                let taken = if wanted { self.take(plan, new)? } else { Ok(()) };
                 self.sample(generator);
                 executed!(taken);
-                if self.enough() {
-                    return Ok(Ok(End::Findings));
-                }
+            }
+            if self.enough() {
+                return Ok(Ok(End::Findings));
             }
             self.tell(generator);
             let early = |after: Duration| self.began.elapsed() < after;
@@ -310,9 +319,8 @@ impl Hunt<'_> {
         if tests < next && !self.enough() {
             return;
         }
-        let Stages { generate, execute, cover, judge, .. } = self.done.stages;
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let at_ms = millis(generate + execute + cover + judge);
+        let at_ms = millis(self.done.stages.search());
         let followed = generator.patterns().or(self.done.patterns.as_ref());
         let (patterns, locations) = followed.map_or((0, 0), |p| (p.covered().len(), p.locations()));
         let pairs = generator.coverage().progress().0;
@@ -330,7 +338,7 @@ impl Hunt<'_> {
         });
     }
 
-    fn enough(&self) -> bool {
+    pub(super) fn enough(&self) -> bool {
         self.done.findings.len() as u64 >= self.lab.settings.max_findings
     }
 
@@ -387,6 +395,7 @@ impl Hunt<'_> {
             patterns.tested(replies);
         }
         for reply in replies {
+            self.oracle.cost.explained_by_worker(reply);
             done.progress.executions += reply.executions;
             done.steps += reply.steps;
             if let Some(why) = &reply.diverged {
@@ -396,18 +405,29 @@ impl Hunt<'_> {
         }
     }
 
-    /// Judges what came of a plan.
-    fn take(&mut self, plan: &Plan, replies: &[RunReply]) -> Ran<()> {
-        let clock = Reading::now(&self.search.totals);
-        replies.iter().for_each(|r| self.oracle.cost.explained_by_worker(r));
-        let executions = replies.iter().flat_map(|r| &r.distinct);
-        let new: Vec<&Execution> = executions.filter(|e| self.may_be_new(&plan.test, e)).collect();
-        let (seed, oracle) = (self.lab.settings.seed, &mut self.oracle);
-        let violations = judge::violations(oracle, &mut self.search, &plan.test, seed, new);
-        clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.judge);
+    /// Judges executions of a test.
+    pub(super) fn take<'e>(
+        &mut self,
+        plan: &Plan,
+        executions: impl IntoIterator<Item = &'e Execution>,
+    ) -> Ran<()> {
         let isolated = self.done.isolated;
-        for found in executed!(violations) {
+        for execution in executions {
+            let clock = Reading::now(&self.search.totals);
+            let found = match self.may_be_new(&plan.test, execution) {
+                true => {
+                    let (seed, oracle) = (self.lab.settings.seed, &mut self.oracle);
+                    judge::violation(oracle, &mut self.search, &plan.test, seed, execution)
+                }
+                false => Ok(None),
+            };
+            clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.judge);
+            let Some(found) = executed!(found) else { continue };
+            let at = self.done.stages.search();
             executed!(self.prove(plan, found)?);
+            if self.done.findings.len() > self.done.saved {
+                self.done.first.get_or_insert(at);
+            }
             if self.enough() || self.done.isolated != isolated {
                 break;
             }

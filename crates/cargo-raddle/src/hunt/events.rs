@@ -202,6 +202,10 @@ pub struct Stats {
     pub judge_ms: f64,
     /// For confirming and minimising.
     pub prove_ms: f64,
+    /// For making, running and judging tests and counting what they covered until the first new finding was at hand; confirming
+    /// it comes on top.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_finding_ms: Option<f64>,
     /// For everything.
     pub processor_ms: f64,
     /// Time that passed.
@@ -371,6 +375,7 @@ impl Stats {
             cover_ms: ms(hunted.stages.cover),
             judge_ms: ms(hunted.stages.judge),
             prove_ms: ms(hunted.stages.prove),
+            first_finding_ms: hunted.first.map(ms),
             processor_ms: ms(hunted.processor),
             elapsed_ms: hunted.elapsed.as_millis(),
         }

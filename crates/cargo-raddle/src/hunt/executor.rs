@@ -9,8 +9,8 @@ use super::replies::{Heard, Replies};
 use super::sandbox::Confinement;
 use crate::interrupt::{self, Group};
 use crate::worker::{Log, describe};
-use raddle_core::hunt::protocol::{ExecutorError, Reply, Request, Spent};
-use raddle_core::hunt::{Executor, Fresh, Run, RunReply};
+use raddle_core::hunt::protocol::{ExecutorError, Reply, Request, Rest, Spent};
+use raddle_core::hunt::{Execution, Executor, Fresh, Run, RunReply};
 use raddle_core::protocol::{JOB_VAR, Job};
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -78,12 +78,23 @@ pub struct Workers {
     deadline: Option<Instant>,
     next_id: u64,
     stillborn: u32,
+    /// The runs that are watched, and whether the worker has put the rest of them off.
+    watched: (Vec<Run>, bool),
     /// Every execution has a process of its own.
     pub isolated: bool,
     /// Totals of all workers.
     pub totals: Totals,
     /// What sites and names are called across workers.
     pub numbers: Numbers,
+}
+
+/// What comes of runs that are watched.
+#[derive(Debug)]
+pub enum Watched {
+    /// An execution is in doubt; the number of its run. The rest waits.
+    Doubt(usize, Box<Execution>),
+    /// All was done, or as much as was wanted: a reply for each run that was begun.
+    Done(Vec<RunReply>),
 }
 
 /// Why there is no reply.
@@ -103,6 +114,7 @@ impl Workers {
             deadline,
             next_id: 0,
             stillborn: 0,
+            watched: (Vec::new(), false),
             isolated: false,
             totals: Totals::default(),
             numbers: Numbers::default(),
@@ -130,6 +142,7 @@ impl Workers {
 
     fn start(&mut self) -> Result<(), ExecutorError> {
         self.numbers.forget_worker();
+        self.watched.1 = false;
         let broken = |what: &str, error: std::io::Error| ExecutorError::Broken(format!("{what}: {error}"));
         let scratch = &self.launch.confinement.scratch;
         let job = Job { message_fd: 1, request_fd: Some(0), ..self.launch.job.clone() };
@@ -158,8 +171,50 @@ impl Workers {
         Ok(())
     }
 
+    /// Begins runs; what the worker cannot explain is told as soon as it has occurred.
+    pub fn watch(&mut self, mut runs: Vec<Run>) -> Result<Watched, ExecutorError> {
+        self.isolate(&mut runs);
+        self.watched = (runs.clone(), false);
+        let heard = self.ask(Request { watched: true, ..Request::new(0, runs) })?;
+        self.heard(heard)
+    }
+
+    /// Says what becomes of the rest of the runs that are watched. A worker that has died in between takes it along; then they
+    /// are all done again.
+    pub fn go_on(&mut self, rest: Rest) -> Result<Watched, ExecutorError> {
+        let heard = match std::mem::take(&mut self.watched.1) {
+            true => self.ask(Request { rest: Some(rest), ..Request::new(0, vec![]) })?,
+            false if rest == Rest::Drop => return Ok(Watched::Done(vec![])),
+            false => Err(Lost::Died("another run ended the worker".into())),
+        };
+        self.heard(heard)
+    }
+
+    fn heard(&mut self, heard: Result<Reply, Lost>) -> Result<Watched, ExecutorError> {
+        match heard {
+            Ok(Reply { doubt: Some((run, execution)), .. }) => {
+                self.watched.1 = true;
+                Ok(Watched::Doubt(run, execution))
+            }
+            Ok(reply) => Ok(Watched::Done(reply.runs)),
+            Err(Lost::Over) => Err(ExecutorError::Over),
+            Err(Lost::Died(_)) => self.each_alone().map(Watched::Done),
+        }
+    }
+
+    fn each_alone(&mut self) -> Result<Vec<RunReply>, ExecutorError> {
+        let runs = std::mem::take(&mut self.watched.0);
+        runs.into_iter().map(|run| self.alone(run)).collect()
+    }
+
+    fn isolate(&self, runs: &mut [Run]) {
+        if self.isolated {
+            runs.iter_mut().filter(|r| r.fresh == Fresh::No).for_each(|r| r.fresh = Fresh::Each);
+        }
+    }
+
     /// Sends a request and waits for its reply.
-    fn ask(&mut self, runs: &[Run]) -> Result<Result<Vec<RunReply>, Lost>, ExecutorError> {
+    fn ask(&mut self, mut request: Request) -> Result<Result<Reply, Lost>, ExecutorError> {
         if self.over() {
             return Ok(Err(Lost::Over));
         }
@@ -170,7 +225,7 @@ impl Workers {
             return Err(ExecutorError::Broken("there is no worker".into()));
         };
         self.next_id += 1;
-        let mut request = Request { id: self.next_id, runs: runs.to_vec() };
+        request.id = self.next_id;
         request.runs.iter_mut().for_each(|run| self.numbers.prepare(run));
         let mut line = serde_json::to_vec(&request).expect("a request is plain data");
         line.push(b'\n');
@@ -202,9 +257,9 @@ impl Workers {
                 self.stillborn = 0;
                 self.count(&reply);
                 reply.runs.iter_mut().for_each(|run| self.numbers.received(run));
-                Ok(Ok(reply.runs))
+                Ok(Ok(reply))
             }
-            None => self.bury(),
+            None => self.bury().map(Err),
         }
     }
 
@@ -226,10 +281,10 @@ impl Workers {
         }
     }
 
-    fn bury(&mut self) -> Result<Result<Vec<RunReply>, Lost>, ExecutorError> {
-        let Some(mut worker) = self.worker.take() else { return Ok(Err(Lost::Over)) };
+    fn bury(&mut self) -> Result<Lost, ExecutorError> {
+        let Some(mut worker) = self.worker.take() else { return Ok(Lost::Over) };
         if interrupt::interrupted() {
-            return Ok(Err(Lost::Over));
+            return Ok(Lost::Over);
         }
         worker.group.kill();
         let how = worker.child.wait().map_or_else(|e| e.to_string(), describe);
@@ -240,13 +295,13 @@ impl Workers {
         if self.stillborn > MOST_STILLBORN {
             return Err(ExecutorError::Broken(format!("the worker ends at once: {how}")));
         }
-        Ok(Err(Lost::Died(how)))
+        Ok(Lost::Died(how))
     }
 
     /// A run alone, and what to say if it is the worker's death.
     fn alone(&mut self, run: Run) -> Result<RunReply, ExecutorError> {
-        match self.ask(std::slice::from_ref(&run))? {
-            Ok(mut replies) => Ok(replies.pop().unwrap_or_default()),
+        match self.ask(Request::new(0, vec![run]))? {
+            Ok(mut reply) => Ok(reply.runs.pop().unwrap_or_default()),
             Err(Lost::Over) => Err(ExecutorError::Over),
             Err(Lost::Died(how)) => {
                 // A worker can do what it is asked when a run ends only itself.
@@ -259,11 +314,9 @@ impl Workers {
 
 impl Executor for Workers {
     fn run(&mut self, mut runs: Vec<Run>) -> Result<Vec<RunReply>, ExecutorError> {
-        if self.isolated {
-            runs.iter_mut().filter(|r| r.fresh == Fresh::No).for_each(|r| r.fresh = Fresh::Each);
-        }
-        match self.ask(&runs)? {
-            Ok(replies) if replies.len() == runs.len() => Ok(replies),
+        self.isolate(&mut runs);
+        match self.ask(Request::new(0, runs.clone()))? {
+            Ok(reply) if reply.runs.len() == runs.len() => Ok(reply.runs),
             Ok(_) => Err(ExecutorError::Broken("the worker answers too little".into())),
             Err(Lost::Over) => Err(ExecutorError::Over),
             Err(Lost::Died(_)) => runs.into_iter().map(|run| self.alone(run)).collect(),

@@ -110,6 +110,13 @@ pub struct Stages {
     pub prove: Duration,
 }
 
+impl Stages {
+    /// Making, running and judging tests and counting what they cover: all that a search consists of.
+    pub fn search(&self) -> Duration {
+        self.generate + self.execute + self.cover + self.judge
+    }
+}
+
 /// Why a hunt ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum End {
@@ -143,6 +150,8 @@ pub struct Unconfirmed {
 pub struct Hunted {
     /// What was found, with the files; the saved ones that were repeated come first.
     pub findings: Vec<(Kept, PathBuf)>,
+    /// Processor time of the search until the first of them that is new was at hand, to be confirmed.
+    pub first: Option<Duration>,
     /// How many of them were saved by an earlier hunt.
     pub saved: usize,
     /// Saved findings that did not repeat, or belong to another build.

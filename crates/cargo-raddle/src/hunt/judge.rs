@@ -11,22 +11,18 @@ use raddle_core::hunt::{CallResult, Execution, Executor, Harness, Test};
 use raddle_core::protocol::Failure;
 use raddle_core::strategy::order;
 
-/// The executions of a test that no sequential order of its calls explains. What the program draws is decided by the
+/// An execution of a test, if no sequential order of its calls explains it. What the program draws is decided by the
 /// worker's seed, whatever the strategy's is.
-pub fn violations<'e>(
+pub fn violation(
     oracle: &mut Oracle,
     exec: &mut dyn Executor,
     test: &Test,
     seed: u64,
-    executions: impl IntoIterator<Item = &'e Execution>,
-) -> Result<Vec<Found>, ExecutorError> {
-    let mut found = vec![];
-    for execution in executions {
-        if let Judgement::Wrong(verdict) = oracle.judge(exec, test, seed, execution)? {
-            found.push(Found { test: test.clone(), execution: execution.clone(), verdict: *verdict });
-        }
-    }
-    Ok(found)
+    execution: &Execution,
+) -> Result<Option<Found>, ExecutorError> {
+    let judgement = oracle.judge(exec, test, seed, execution)?;
+    let Judgement::Wrong(verdict) = judgement else { return Ok(None) };
+    Ok(Some(Found { test: test.clone(), execution: execution.clone(), verdict: *verdict }))
 }
 
 /// What tells a finding from others, in one line.

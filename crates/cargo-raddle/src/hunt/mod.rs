@@ -24,6 +24,7 @@ pub mod sandbox;
 mod statics;
 mod store;
 mod subject;
+mod watch;
 
 use crate::cli::{Format, HuntArgs, HuntSearchArgs};
 use crate::compile::absolute;

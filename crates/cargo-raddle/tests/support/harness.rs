@@ -132,17 +132,22 @@ impl Worker {
         Worker { child, requests, replies, id: 0, _job: file }
     }
 
-    /// Sends a request and waits for the reply.
+    /// Sends runs and waits for what comes of all of them.
     pub fn ask(&mut self, runs: Vec<Run>) -> Vec<RunReply> {
+        self.request(Request::new(0, runs)).runs
+    }
+
+    /// Sends a request and waits for the reply.
+    pub fn request(&mut self, request: Request) -> Reply {
         self.id += 1;
-        let mut line = serde_json::to_vec(&Request { id: self.id, runs }).unwrap();
+        let mut line = serde_json::to_vec(&Request { id: self.id, ..request }).unwrap();
         line.push(b'\n');
         self.requests.as_mut().unwrap().write_all(&line).unwrap();
         let mut line = String::new();
         self.replies.read_line(&mut line).unwrap();
         let reply: Reply = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e} in {line}"));
         assert_eq!(reply.id, self.id);
-        reply.runs
+        reply
     }
 
     /// One run.

@@ -13,6 +13,11 @@ use crate::schedule::Schedule;
 use crate::trace::{NameId, Symbols, Trace};
 use serde::{Deserialize, Serialize};
 
+/// Most fields of most messages say nothing, and there are many messages.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Runs to be done together.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Request {
@@ -20,6 +25,22 @@ pub struct Request {
     pub id: u64,
     /// In this order.
     pub runs: Vec<Run>,
+    /// Answer as soon as an execution is in doubt (see [`Reply::doubt`]) and put the rest off: the command may not want it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub watched: bool,
+    /// No runs, but what is to become of those that were put off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<Rest>,
+}
+
+/// What becomes of the runs of a watched request that were put off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rest {
+    /// They are gone on with, until the next execution that is in doubt or to the end.
+    Run,
+    /// They are not: the reply has what was done until then.
+    Drop,
 }
 
 /// The answer to a [`Request`].
@@ -27,8 +48,12 @@ pub struct Request {
 pub struct Reply {
     /// The request's.
     pub id: u64,
-    /// One per run, in order.
+    /// One per run, in order; none if an execution is in doubt, and only those begun if the rest was dropped.
     pub runs: Vec<RunReply>,
+    /// An execution of a watched request that failed, or for which the worker found no sequential order, and the number of its run.
+    /// It comes again in the reply to the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<(usize, Box<Execution>)>,
     /// Where the worker's processor time since the last reply went, for people only.
     #[serde(default)]
     pub spent: Spent,
@@ -73,29 +98,30 @@ pub struct Run {
     /// At most so many executions; it ends earlier when the strategy has nothing left.
     pub executions: u64,
     /// Stop at the first execution that fails (crash, deadlock, livelock, time-out).
+    #[serde(default, skip_serializing_if = "is_default")]
     pub stop_at_failure: bool,
     /// Where it starts.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub fresh: Fresh,
     /// Repeat this schedule instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Schedule>,
     /// Send the trace of every distinct execution.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub traces: bool,
     /// Follow the memory-access patterns, and send those that this worker has not seen before.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub patterns: bool,
     /// Look for a sequential order of the calls with the same results, at once and in the same process, and do not
     /// send executions for which there is one.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub explain: bool,
     /// Do not look at what calls returned: send only executions that failed or in which a call panicked.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub only_failures: bool,
     /// If not 0: only see whether so many calls return, and send the execution only if they do not. No other
     /// access than those of synchronisation is looked at.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub expects: u32,
 }
 
@@ -105,28 +131,33 @@ pub struct RunReply {
     /// Executions begun.
     pub executions: u64,
     /// Scheduling points passed in all of them, the beginnings of calls left out.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub steps: u64,
     /// Decisions with at least two possibilities, in all of them.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub decisions: u64,
     /// With `expects`: how much was done: accesses to memory, whether they matter or not, and one for each 16 bytes on the heap
     /// when there was most; [`LONGEST_TRIAL`] or more if the execution was given up for that.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub effort: u64,
     /// Whether the strategy had nothing left to try.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub exhausted: bool,
     /// The executions that differ in their results, in the real-time order of their calls, or in how they
     /// failed, each with the first schedule that showed it. For a replay, the one execution.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distinct: Vec<Execution>,
     /// With `explain`: executions that would be in `distinct` had no sequential order been found for them.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub explained: u64,
     /// With `explain`: sequential orders run.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub serial: u64,
     /// With `expects`: all calls returned.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub clean: bool,
     /// How often two methods ran at the same time (CovCon's Algorithm 1), by thunk numbers, the smaller first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<(u32, u32, u64)>,
     /// Pattern instances not seen before by this worker, over its own numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "crate::pattern::flat")]
@@ -136,13 +167,13 @@ pub struct RunReply {
     pub accesses: Vec<MethodAccess>,
     /// With `patterns`: how often a shared variable had a value in suffixes with a number of bits that this worker had not seen it
     /// have.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub values: u32,
     /// What numbers in `patterns` and `traces` mean that were not sent before: sites and names from these indices on.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub symbols_from: (u32, u32),
     /// See `symbols_from`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub symbols: Symbols,
     /// A replay that did not follow its schedule, or a run that could not be done; why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -247,6 +278,13 @@ pub enum ExecutorError {
     Over,
     /// The worker cannot be started or does not answer; why.
     Broken(String),
+}
+
+impl Request {
+    /// Runs that are all done before there is a reply.
+    pub fn new(id: u64, runs: Vec<Run>) -> Self {
+        Request { id, runs, watched: false, rest: None }
+    }
 }
 
 impl Run {

@@ -8,6 +8,8 @@
 
 mod explain;
 mod follow;
+mod later;
+mod put_off;
 mod record;
 mod serve;
 mod source;
@@ -20,7 +22,9 @@ use crate::start;
 use crate::store::Store;
 use explain::Explain;
 use follow::Follower;
+use later::Later;
 use libc::{c_int, c_void};
+use put_off::PutOff;
 use raddle_core::hunt::protocol::{LONGEST_TRIAL, Request, Spent};
 use raddle_core::hunt::{CallRecord, Execution, RunReply};
 use raddle_core::protocol::Failure;
@@ -52,7 +56,13 @@ struct Hunt {
     seen: BTreeSet<Vec<u8>>,
     record: Record,
     follower: Follower,
+    /// Executions of the request whose patterns have not been looked for.
+    later: Later,
     explain: Explain,
+    /// The request is watched, and the last execution is in doubt.
+    in_doubt: bool,
+    /// The request that waits for the command to make up its mind.
+    put_off: Option<PutOff>,
     /// An execution is in progress.
     executing: bool,
     /// Why the child that has ended did so of its own accord.
@@ -91,6 +101,7 @@ fn push(
     let traces = hunt.request.as_ref().and_then(|r| r.runs.get(hunt.replies.len())).is_some_and(|r| r.traces);
     let trace = traces.then(|| hunt.follower.trace());
     let schedule = store.replay.clone().unwrap_or(schedule);
+    hunt.in_doubt = !explained && hunt.request.as_ref().is_some_and(|r| r.watched);
     let Some(reply) = &mut hunt.reply else { return };
     let held_bytes = malloc::heap().held as u64;
     reply.distinct.push(Execution {
@@ -153,7 +164,10 @@ pub unsafe extern "C" fn raddle_rt_hunt_1(run: RunTest, data: *mut c_void) -> c_
                 seen: BTreeSet::new(),
                 record: Record::default(),
                 follower: Follower::default(),
+                later: Later::default(),
                 explain: Explain::default(),
+                in_doubt: false,
+                put_off: None,
                 executing: false,
                 errand: None,
             }))

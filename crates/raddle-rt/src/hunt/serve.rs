@@ -1,6 +1,6 @@
 //! The zygote, its children, and how a request is worked off.
 
-use super::{Errand, Hunt, effort, explain, hunt, push, root};
+use super::{Errand, Hunt, effort, explain, hunt, later, push, put_off, root};
 use crate::control::{self, Fate, SAID};
 use crate::heap;
 use crate::interpose::malloc;
@@ -74,15 +74,19 @@ pub fn zygote() -> c_int {
 /// Works requests off, beginning wherever the child before had come to.
 fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
     let mut ran = false;
+    if hunt.request.is_none() {
+        heap::populate();
+        hunt.spent.start += processor_us();
+    }
     let mut told = processor_us();
     loop {
         if hunt.request.is_none() {
             match heap::persistent(|| next_request(store, hunt)) {
-                Some(request) => hunt.request = Some(request),
+                Some(request) => heap::persistent(|| put_off::take_up(store, hunt, request)),
                 None => leave(hunt, Errand::End),
             }
         }
-        while let Some(run) = hunt.run() {
+        while let Some(run) = hunt.run().filter(|_| !hunt.in_doubt) {
             let fresh = run.fresh;
             if hunt.explain.doubts() {
                 explain_execution(store, hunt, fresh == Fresh::Each, told);
@@ -93,6 +97,9 @@ fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
                 hunt.spent.all += processor_us() - told;
                 leave(hunt, Errand::Renew);
             }
+            if hunt.later.is_full() {
+                covering(store, hunt, later::look);
+            }
             if !heap::persistent(|| begin_execution(store, hunt)) {
                 heap::persistent(|| end_run(store, hunt));
                 continue;
@@ -101,6 +108,9 @@ fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
             let calm = hunt.run().is_some_and(|run| run.expects > 0);
             let left = execute(store, hunt, calm);
             heap::persistent(|| conclude(store, hunt, Outcome::Passed, left));
+        }
+        if !hunt.in_doubt {
+            covering(store, hunt, later::catch_up);
         }
         let now = processor_us();
         hunt.spent.all += now - told;
@@ -130,6 +140,13 @@ fn explain_execution(store: &mut Store, hunt: &mut Hunt, each: bool, told: u64) 
         hunt.spent.all += now - told;
         leave(hunt, Errand::Renew);
     }
+}
+
+/// Does part of following memory-access patterns.
+fn covering(store: &mut Store, hunt: &mut Hunt, part: fn(&mut Store, &mut Hunt)) {
+    let began = processor_us();
+    heap::persistent(|| part(store, hunt));
+    hunt.spent.cover += processor_us() - began;
 }
 
 /// One execution; returns the bytes that it left behind.
@@ -226,9 +243,7 @@ fn conclude(store: &mut Store, hunt: &mut Hunt, outcome: Outcome, left_bytes: u6
         store.strategy.end(&finished);
     }
     if run.patterns {
-        let began = processor_us();
-        hunt.follower.patterns(store, reply);
-        hunt.spent.cover += processor_us() - began;
+        hunt.later.add(hunt.replies.len(), &store.trace);
     }
     if outcome == Outcome::Abandoned && run.replay.is_none() {
         return;
@@ -262,15 +277,14 @@ fn conclude(store: &mut Store, hunt: &mut Hunt, outcome: Outcome, left_bytes: u6
     push(store, hunt, index, calls, left_bytes, false, failure, schedule);
 }
 
-/// The run is over: completes its reply.
-fn end_run(store: &mut Store, hunt: &mut Hunt) {
+/// The run is over: completes its reply, but for the patterns.
+pub(super) fn end_run(store: &mut Store, hunt: &mut Hunt) {
     let mut reply = hunt.reply.take().unwrap_or_default();
     reply.steps = store.stats.steps.saturating_sub(hunt.record.points);
     reply.decisions = store.stats.decisions;
     reply.pairs = hunt.record.pairs.iter().map(|(&(a, b), &n)| (a, b, n)).collect();
     reply.uncontrolled = store.stats.uncontrolled[hunt.told..].to_vec();
     hunt.told = store.stats.uncontrolled.len();
-    hunt.follower.symbols(store, &mut reply);
     hunt.replies.push(reply);
 }
 
@@ -331,11 +345,17 @@ fn next_request(store: &mut Store, hunt: &mut Hunt) -> Option<Request> {
     }
 }
 
-/// Sends the reply to the request, which is worked off.
+/// Sends the reply to the request, which is worked off or put off.
 fn answer(store: &mut Store, hunt: &mut Hunt) {
-    let Some(request) = hunt.request.take() else { return };
-    let runs = std::mem::take(&mut hunt.replies);
-    let reply = Reply { id: request.id, runs, spent: std::mem::take(&mut hunt.spent) };
+    let Some(id) = hunt.request.as_ref().map(|r| r.id) else { return };
+    let spent = std::mem::take(&mut hunt.spent);
+    let reply = if std::mem::take(&mut hunt.in_doubt) {
+        let doubt = heap::persistent(|| put_off::put_off(store, hunt));
+        Reply { id, runs: Vec::new(), doubt, spent }
+    } else {
+        hunt.request = None;
+        Reply { id, runs: std::mem::take(&mut hunt.replies), doubt: None, spent }
+    };
     let mut line = serde_json::to_vec(&reply).unwrap_or_default();
     line.push(b'\n');
     let mut rest = &line[..];
