@@ -137,23 +137,6 @@ unsafe fn shared_region() -> *mut Region {
     }
 }
 
-/// Has the pages of both regions in place, and as many more as the first executions of a hunt are likely to need: finding each by
-/// a page fault takes these longer than what they are for. Where the system does not allow it, that is what happens.
-pub fn populate() {
-    const MADV_POPULATE_WRITE: libc::c_int = 23;
-    const PRIVATE_MORE: usize = 256 << 10;
-    const SHARED_MORE: usize = 1 << 20;
-    // SAFETY: single-threaded; both regions are mapped that far, and their contents stay as they are.
-    unsafe {
-        let shared = (*shared_region()).next - SHARED_BASE + SHARED_MORE;
-        libc::madvise(SHARED_BASE as *mut libc::c_void, shared, MADV_POPULATE_WRITE);
-        if PRIVATE.next != 0 {
-            let private = PRIVATE.next - PRIVATE_BASE + PRIVATE_MORE;
-            libc::madvise(PRIVATE_BASE as *mut libc::c_void, private, MADV_POPULATE_WRITE);
-        }
-    }
-}
-
 /// How far the private region is used.
 pub fn reach() -> usize {
     // SAFETY: single-threaded.

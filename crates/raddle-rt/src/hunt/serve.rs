@@ -75,7 +75,6 @@ pub fn zygote() -> c_int {
 fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
     let mut ran = false;
     if hunt.request.is_none() {
-        heap::populate();
         hunt.spent.start += processor_us();
     }
     let mut told = processor_us();
