@@ -53,6 +53,8 @@ struct Hunt {
     record: Record,
     follower: Follower,
     explain: Explain,
+    /// An execution of the test under way ran away: see [`Run::stop_at_runaway`](raddle_core::hunt::Run::stop_at_runaway).
+    ran_away: bool,
     /// An execution is in progress.
     executing: bool,
     /// Why the child that has ended did so of its own accord.
@@ -154,6 +156,7 @@ pub unsafe extern "C" fn raddle_rt_hunt_1(run: RunTest, data: *mut c_void) -> c_
                 record: Record::default(),
                 follower: Follower::default(),
                 explain: Explain::default(),
+                ran_away: false,
                 executing: false,
                 errand: None,
             }))
