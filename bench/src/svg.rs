@@ -64,7 +64,8 @@ impl Plot {
         }
         for x in self.marks(first, last) {
             let (at, y) = (at_x(x), HEIGHT - bottom + 18.0);
-            let label = if x < 1.0 { format!("{x:.1}") } else { format!("{x:.0}") };
+            let digits = if self.log_x { (-x.log10()).ceil().max(0.0) as usize } else { 0 };
+            let label = format!("{x:.digits$}");
             // The legend begins right of the plot.
             let anchor = if at > WIDTH - right - 20.0 { "end" } else { "middle" };
             let _ = writeln!(s, "<text x=\"{at:.1}\" y=\"{y}\" text-anchor=\"{anchor}\">{label}</text>");

@@ -85,6 +85,23 @@ fn a_run_that_is_to_stop_at_a_failure_stops_there_and_the_next_one_begins() {
 }
 
 #[test]
+fn a_test_that_ran_away_is_run_no_further_and_the_next_one_is() {
+    let mut worker = Worker::start();
+    let stop = |thunk| Run { stop_at_runaway: true, ..with_add(thunk) };
+    for (thunk, kind) in [(ALLOCATE, Kind::Crash), (HANG, Kind::Timeout)] {
+        let runs = vec![stop(thunk), stop(thunk), stop(GET), stop(thunk)];
+        let [first, same, other, again] = <[_; 4]>::try_from(worker.ask(runs)).unwrap();
+        assert!((1..40).contains(&first.executions), "{first:?}");
+        assert_eq!(first.distinct.last().unwrap().failed(), Some(kind));
+        assert_eq!((same.executions, failures(&same.distinct)), (0, vec![]));
+        assert_eq!((other.executions, failures(&other.distinct)), (40, vec![]));
+        assert!((1..40).contains(&again.executions), "another test came in between");
+    }
+    let crash = worker.one(stop(EXIT));
+    assert_eq!(crash.executions, 40, "other failures cost little");
+}
+
+#[test]
 fn a_deadlock_names_who_waits_for_whom_and_its_schedule_repeats_it() {
     let mut worker = Worker::start();
     let locks = run(&[&[LEFT_RIGHT], &[RIGHT_LEFT]], "random", 100);

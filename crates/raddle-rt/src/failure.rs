@@ -162,12 +162,20 @@ pub fn out_of_steps() -> ! {
     )
 }
 
+/// How the message of a failure begins that used up all memory.
+const RUNAWAY: &str = "runaway memory";
+
+/// Whether it took seconds to fail: the program did not come back, or used up all memory.
+pub fn ran_away(failure: &Failure) -> bool {
+    failure.kind == Kind::Timeout || failure.message.starts_with(RUNAWAY)
+}
+
 /// The memory limit is reached.
 pub fn out_of_memory() -> ! {
     let r = rt();
     let me = r.current;
     let mb = r.store.job.memory_mb;
-    fail(Kind::Crash, format!("runaway memory: more than {mb} MB in use"), Some(me), stack(me))
+    fail(Kind::Crash, format!("{RUNAWAY}: more than {mb} MB in use"), Some(me), stack(me))
 }
 
 /// Memory is given back that is not in use.

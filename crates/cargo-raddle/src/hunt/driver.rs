@@ -376,6 +376,7 @@ impl Hunt<'_> {
                 self.next_run += 1;
                 all.push(Run {
                     stop_at_failure: false,
+                    stop_at_runaway: true,
                     patterns: self.lab.follows(),
                     explain: true,
                     only_failures,

@@ -8,6 +8,7 @@ use super::hunted::Unconfirmed;
 use super::judge;
 use super::store::{Kept, Saved};
 use crate::error::Result;
+use crate::interrupt;
 use raddle_core::Kind;
 use raddle_core::hunt::generate::Plan;
 use raddle_core::hunt::group::Cause;
@@ -52,7 +53,16 @@ impl Hunt<'_> {
         let mut learned = self.oracle.knowledge() > known;
         self.oracle.thorough = false;
         self.done.stages.prove += clock.spent(&self.proof.totals);
-        let proved = executed!(proved);
+        let proved = match proved {
+            // Proving has a time of its own, and that it has passed says nothing about the hunt's.
+            Err(ExecutorError::Over) if !interrupt::interrupted() => {
+                self.causes.insert(cause, ATTEMPTS);
+                let instead = "it could not be repeated in time".to_owned();
+                self.done.unconfirmed.push(Unconfirmed { kind, message, instead });
+                return Ok(Ok(()));
+            }
+            proved => executed!(proved),
+        };
         if proved.is_err() && !learned && !self.done.isolated {
             let clock = Reading::now(&self.search.totals);
             let varies = self.oracle.look_into(&mut self.search, &test, self.lab.settings.seed);
@@ -73,6 +83,10 @@ impl Hunt<'_> {
             }
             // It is known now what must not be compared.
             Err(_) if learned => {}
+            // It did not come back this time, and would not the next.
+            Err(Refuted { undecided: Some(execution), .. }) if execution.failed() == Some(Kind::Timeout) => {
+                self.causes.insert(cause, ATTEMPTS);
+            }
             // It went as before, with too many calls side by side to be sure. That says nothing about the program.
             Err(Refuted { undecided: Some(_), .. }) => {}
             // The search had not run all sequential orders, or others. That may be chance; where something is kept from test to

@@ -100,6 +100,11 @@ pub struct Run {
     /// Stop at the first execution that fails (crash, deadlock, livelock, time-out).
     #[serde(default, skip_serializing_if = "is_default")]
     pub stop_at_failure: bool,
+    /// After an execution that did not come back or took all memory, run this test no further, neither in this run nor in
+    /// those that follow it in the request: such an execution costs as much as thousands of others, and more schedules of the
+    /// same calls tend to end like it.
+    #[serde(default)]
+    pub stop_at_runaway: bool,
     /// Where it starts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fresh: Fresh,
@@ -297,6 +302,7 @@ impl Run {
             seed,
             executions,
             stop_at_failure: true,
+            stop_at_runaway: false,
             fresh: Fresh::No,
             replay: None,
             traces: false,

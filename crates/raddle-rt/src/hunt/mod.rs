@@ -63,6 +63,8 @@ struct Hunt {
     in_doubt: bool,
     /// The request that waits for the command to make up its mind.
     put_off: Option<PutOff>,
+    /// An execution of the test under way ran away: see [`Run::stop_at_runaway`](raddle_core::hunt::Run::stop_at_runaway).
+    ran_away: bool,
     /// An execution is in progress.
     executing: bool,
     /// Why the child that has ended did so of its own accord.
@@ -168,6 +170,7 @@ pub unsafe extern "C" fn raddle_rt_hunt_1(run: RunTest, data: *mut c_void) -> c_
                 explain: Explain::default(),
                 in_doubt: false,
                 put_off: None,
+                ran_away: false,
                 executing: false,
                 errand: None,
             }))

@@ -2,6 +2,7 @@
 
 use super::{Errand, Hunt, effort, explain, hunt, later, push, put_off, root};
 use crate::control::{self, Fate, SAID};
+use crate::failure;
 use crate::heap;
 use crate::interpose::malloc;
 use crate::messages;
@@ -201,6 +202,7 @@ fn begin_execution(store: &mut Store, hunt: &mut Hunt) -> bool {
         // What sequential orders of a test return is known from the run before, if that was of the same test.
         let before = hunt.replies.len().checked_sub(1).and_then(|last| request.runs.get(last));
         hunt.explain.begin(before.is_some_and(|b| (&b.test, b.fresh) == (&run.test, run.fresh)));
+        hunt.ran_away &= before.is_some_and(|b| b.test == run.test);
         hunt.record.pairs.clear();
         hunt.record.points = 0;
         if run.replay.is_none() {
@@ -219,7 +221,8 @@ fn begin_execution(store: &mut Store, hunt: &mut Hunt) -> bool {
     let Some(reply) = &mut hunt.reply else { return false };
     let most = if run.replay.is_some() { 1 } else { run.executions };
     let failed = run.stop_at_failure && reply.distinct.last().is_some_and(|e| e.failure.is_some());
-    if reply.executions >= most || failed || reply.diverged.is_some() {
+    let ran_away = run.stop_at_runaway && hunt.ran_away;
+    if reply.executions >= most || failed || ran_away || reply.diverged.is_some() {
         return false;
     }
     if run.replay.is_none() && !store.strategy.begin() {
@@ -248,6 +251,7 @@ fn conclude(store: &mut Store, hunt: &mut Hunt, outcome: Outcome, left_bytes: u6
         return;
     }
     let failure = store.failure.take();
+    hunt.ran_away |= failure.as_deref().is_some_and(failure::ran_away);
     if run.expects > 0 && failure.is_none() && hunt.record.calls.returned() == Some(run.expects) {
         reply.clean = true;
         reply.effort = reply.effort.max(effort());

@@ -295,6 +295,34 @@ fn a_run_steered_towards_an_instance_produces_it_more_often_than_a_random_one() 
     assert!(steered > 20 && 2 * steered > 3 * random, "{steered} steered, {random} at random");
 }
 
+#[test]
+fn an_instance_whose_run_was_left_out_is_still_worth_a_try() {
+    let ty = objects::counter();
+    let targets = |executions: u64| {
+        let mut sim = Simulator::new(ty.clone());
+        let mut generator = by_name("maptest", &ty.harness, 7, options()).unwrap();
+        let mut targets = std::collections::BTreeSet::new();
+        for i in 0..200 {
+            let plan = generator.next(&mut sim).unwrap().unwrap();
+            let run = |(s, n): &(String, u64)| Run {
+                patterns: true,
+                stop_at_failure: false,
+                ..Run::new(wire::encode(&plan.test), s.as_str(), 1, *n)
+            };
+            let mut replies = sim.run(plan.runs.iter().map(run).collect()).unwrap();
+            // From then on nothing that was aimed at comes about.
+            if i >= 20 {
+                replies.iter_mut().for_each(|r| *r = RunReply { executions, ..RunReply::default() });
+                targets.extend(plan.runs.iter().map(|(s, _)| (i / 60, s.clone())));
+            }
+            generator.feedback(&plan, &replies);
+        }
+        targets.into_iter().filter(|(part, s)| *part == 3 && s.starts_with("pattern:")).count()
+    };
+    assert_eq!(targets(1), 0, "all were tried in vain");
+    assert!(targets(0) > 0);
+}
+
 /// What a static analysis says of two methods of which one reads twice what the other writes.
 fn reads_twice_what_is_written(reader: ThunkId, writer: ThunkId) -> Known {
     use crate::pattern::AccessKind::{Read, Write};
