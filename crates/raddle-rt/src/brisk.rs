@@ -9,7 +9,7 @@
 //! own; what that child sees is reported. One that takes too many steps is given up without a verdict, because
 //! nobody can say whether it got anywhere; after that no execution is brisk.
 
-use crate::control::{self, Fate};
+use crate::control;
 use crate::heap;
 use crate::runtime::{self, rt};
 use crate::store::{End, Store};
@@ -59,9 +59,7 @@ pub fn look_again(store: &mut Store, run: impl FnOnce()) {
         crate::quit(control::SAID)
     }
     let fate = control::wait_for(pid, store);
-    if !matches!(fate, Fate::Exited(control::SAID)) && store.end == End::Running {
-        control::silent_failure(store, &fate);
-    }
+    control::complete(store, &fate);
     store.replay = None;
     (store.stats.steps, store.stats.decisions) = (steps, decisions);
     let same = matches!((&store.failure, &first), (Some(a), Some(b)) if a.kind == b.kind);

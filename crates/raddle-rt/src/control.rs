@@ -177,13 +177,12 @@ pub fn silent_failure(store: &mut Store, fate: &Fate) {
     store.end = End::Failed;
 }
 
-/// Whether a child has ended with a failure; one that it could not report itself is put into the store.
-fn went_wrong(store: &mut Store, fate: &Fate) -> bool {
+/// A child has ended: a failure that it could not report itself is put into the store.
+pub fn complete(store: &mut Store, fate: &Fate) {
     let uncontrolled = matches!(fate, Fate::Hung) && !store.stats.uncontrolled.is_empty();
     if !matches!(fate, Fate::Exited(SAID)) && store.end == End::Running && !uncontrolled {
         silent_failure(store, fate);
     }
-    store.end == End::Failed
 }
 
 /// Draws the conclusion from a child that has ended; a reason to stop, if there is one.
@@ -193,7 +192,7 @@ fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
         conclude(store, Outcome::Abandoned);
         return Some(Stop::Budget);
     }
-    went_wrong(store, &fate);
+    complete(store, &fate);
     match store.end.clone() {
         End::Failed => {
             store.stats.failures += 1;
@@ -377,7 +376,8 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
         }
         let fate = wait_for(pid, store);
         store.now_ms = spent_ms();
-        if store.brisk && went_wrong(store, &fate) {
+        complete(store, &fate);
+        if store.brisk && store.end == End::Failed {
             brisk::look_again(store, || {
                 r.begin_loop();
                 messages::hide_output();

@@ -58,18 +58,15 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
 impl Fiber {
     /// Makes a used fiber blank without giving its memory away.
     fn renew(&mut self, id: u32, fs: usize) {
-        self.calls.clear();
-        self.held.clear();
-        self.spin.clear();
-        self.clock.clear();
-        self.dtors.clear();
-        self.panics.clear();
-        self.name = None;
-        let new = blank(id, fs);
-        let old = std::mem::replace(self, new);
-        let Fiber { calls, held, spin, clock, dtors, panics, .. } = old;
-        (self.calls, self.held, self.spin) = (calls, held, spin);
-        (self.clock, self.dtors, self.panics) = (clock, dtors, panics);
+        let mut calls = std::mem::take(&mut self.calls);
+        let mut held = std::mem::take(&mut self.held);
+        let mut spin = std::mem::take(&mut self.spin);
+        let mut clock = std::mem::take(&mut self.clock);
+        calls.clear();
+        held.clear();
+        spin.clear();
+        clock.clear();
+        *self = Fiber { calls, held, spin, clock, ..blank(id, fs) };
     }
 }
 

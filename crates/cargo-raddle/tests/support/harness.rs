@@ -82,6 +82,9 @@ pub fn value(text: &str) -> CallResult {
     CallResult::Value(text.to_owned())
 }
 
+/// Cargo puts its own output directories in here, where a runtime may lie that is older than the command's.
+const SEARCH_PATH: &str = "LD_LIBRARY_PATH";
+
 impl Worker {
     /// Starts one.
     pub fn start() -> Self {
@@ -90,7 +93,7 @@ impl Worker {
 
     /// Starts one as the command does: confined to a directory.
     pub fn confined(scratch: &Path) -> Self {
-        let library = Command::new("ldd").arg(executable()).output().unwrap();
+        let library = Command::new("ldd").arg(executable()).env_remove(SEARCH_PATH).output().unwrap();
         let library = String::from_utf8(library.stdout).unwrap();
         let runtime = library.lines().find_map(|l| l.split("=> ").nth(1).filter(|p| p.contains("raddle_rt")));
         let runtime = runtime.expect("the runtime").split(' ').next().unwrap();
@@ -125,6 +128,7 @@ impl Worker {
         };
         let file = tempfile::Builder::new().suffix(".json").tempfile_in(dir).unwrap().into_temp_path();
         std::fs::write(&file, serde_json::to_vec(&job).unwrap()).unwrap();
+        command.env_remove(SEARCH_PATH);
         command.env(JOB_VAR, &*file).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let requests = child.stdin.take();
