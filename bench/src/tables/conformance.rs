@@ -111,8 +111,8 @@ fn rows(
         if event["event"] != "test" {
             continue;
         }
-        let target = event["target"].as_str().context("a test without a target")?;
-        let file = target.rsplit('/').next().unwrap_or(target);
+        let program = event["program"].as_str().context("a test without a program")?;
+        let file = program.rsplit('/').next().unwrap_or(program);
         let row = rows.entry(file.to_owned()).or_default();
         row.suite = suite.to_owned();
         row.file = file.to_owned();

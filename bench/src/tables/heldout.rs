@@ -104,8 +104,8 @@ fn search(
         if event["event"] != "test" {
             continue;
         }
-        let [target, test] = ["target", "test"].map(|k| event[k].as_str());
-        let name = format!("{} {}", target.context("a test without a target")?, test.unwrap_or("?"));
+        let [program, test] = ["program", "target"].map(|k| event[k].as_str());
+        let name = format!("{} {}", program.context("a test without a program")?, test.unwrap_or("?"));
         let effort = efforts.entry(name).or_default().entry(strategy).or_default();
         effort.executions.push(event["stats"]["executions"].as_u64().context("no number of executions")?);
         effort.missed += u64::from(event["status"] != "failed");

@@ -44,10 +44,12 @@ pub enum Event<'a> {
     },
     /// A test came to its end.
     Test {
-        /// `package/kind/name`.
-        target: String,
-        /// The test.
+        /// The path of the test, or the program's name where there is none.
+        target: &'a str,
+        /// The same.
         test: &'a str,
+        /// `package/kind/name`.
+        program: String,
         /// `ok`, `failed`, `no-threads`, `no-steps`, `uncontrolled`, `too-long`, `unconfirmed`, `error`.
         status: &'static str,
         /// Why, if the status is `error`.
@@ -60,10 +62,12 @@ pub enum Event<'a> {
     },
     /// A confirmed finding.
     Finding {
-        /// `package/kind/name`.
-        target: String,
-        /// The test.
+        /// The path of the test, or the program's name where there is none.
+        target: &'a str,
+        /// The same.
         test: &'a str,
+        /// `package/kind/name`.
+        program: String,
         /// What kind.
         kind: Kind,
         /// In words.
@@ -79,10 +83,12 @@ pub enum Event<'a> {
     },
     /// A failure that did not repeat.
     Unconfirmed {
-        /// `package/kind/name`.
-        target: String,
-        /// The test.
+        /// The path of the test, or the program's name where there is none.
+        target: &'a str,
+        /// The same.
         test: &'a str,
+        /// `package/kind/name`.
+        program: String,
         /// What kind.
         kind: Kind,
         /// In words.
@@ -94,10 +100,12 @@ pub enum Event<'a> {
     Replay {
         /// The finding file.
         file: &'a Path,
-        /// `package/kind/name`.
-        target: String,
-        /// The test.
+        /// The path of the test, the program's name where there is none, or the path of the type that was hunted.
+        target: &'a str,
+        /// The same; of a hunt, what tells the finding from others.
         test: &'a str,
+        /// `package/kind/name`; of a hunt, the crate.
+        program: String,
         /// `reproduced`, `different`, `passed`, `diverged`, `broken`: of the first replay that did not reproduce
         /// it, if there is one.
         verdict: &'static str,
@@ -239,8 +247,9 @@ impl<'a> Event<'a> {
     /// The end of a test.
     pub fn test(test: &'a Test, tested: &'a Tested) -> Self {
         Event::Test {
-            target: test.target.id(),
+            target: test.label(),
             test: test.label(),
+            program: test.target.id(),
             status: status(&tested.verdict),
             message: if let Verdict::Error(why) = &tested.verdict { Some(why) } else { None },
             stop: tested.stop.as_ref(),
@@ -251,8 +260,9 @@ impl<'a> Event<'a> {
     /// A failure that did not repeat.
     pub fn unconfirmed(test: &'a Test, unconfirmed: &'a Unconfirmed) -> Self {
         Event::Unconfirmed {
-            target: test.target.id(),
+            target: test.label(),
             test: test.label(),
+            program: test.target.id(),
             kind: unconfirmed.failure.kind,
             message: &unconfirmed.failure.message,
             instead: &unconfirmed.instead,

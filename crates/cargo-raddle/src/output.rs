@@ -60,8 +60,9 @@ impl Output {
                 for (finding, file) in tested.findings.iter().zip(files) {
                     let failure = &finding.failure;
                     Event::Finding {
-                        target: test.target.id(),
+                        target: test.label(),
                         test: test.label(),
+                        program: test.target.id(),
                         kind: failure.kind,
                         message: &failure.message,
                         at: failure.at.as_ref(),

@@ -196,8 +196,9 @@ fn show(
     if matches!(output, Output::Json) || args.format == Format::Json {
         let event = Event::Replay {
             file: &args.file,
-            target: test.target.id(),
+            target: test.label(),
             test: test.label(),
+            program: test.target.id(),
             verdict: match replayed {
                 Replayed::Reproduced(_) => "reproduced",
                 Replayed::Different(_) => "different",

@@ -141,8 +141,11 @@ fn a_package_without_tests_is_not_a_pass() {
 fn every_kind_of_target_is_built_and_no_build_script_is_misled() {
     let package = Package::new("mixed");
     let ran = package.test(&["--schedules", "5"]);
-    let mut tests: Vec<String> =
-        ran.named("test").iter().map(|e| format!("{} {}", e["target"], e["test"]).replace('"', "")).collect();
+    let mut tests: Vec<String> = ran
+        .named("test")
+        .iter()
+        .map(|e| format!("{} {}", e["program"], e["target"]).replace('"', ""))
+        .collect();
     tests.sort();
     assert_eq!(
         tests,
@@ -159,7 +162,11 @@ fn every_kind_of_target_is_built_and_no_build_script_is_misled() {
         ran.stderr
     );
     let findings = ran.named("finding");
-    assert!(findings.iter().all(|f| f["target"] == "mixed/lib/mixed"), "{findings:?}");
+    assert!(
+        !findings.is_empty() && findings.iter().all(|f| f["program"] == "mixed/lib/mixed"),
+        "{findings:?}"
+    );
+    assert!(findings.iter().all(|f| f["target"].as_str().unwrap().starts_with("tests::")), "{findings:?}");
     let with_feature =
         package.test(&["--schedules", "5", "--lib", "--features", "loud", "--include-ignored"]);
     assert_eq!(with_feature.named("test").len(), 5, "{}", with_feature.stdout);

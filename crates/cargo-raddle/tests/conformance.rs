@@ -41,7 +41,7 @@ fn command(package: &str, args: &[&str]) -> Command {
 /// What came out for each test: `status`, or `failed: kind` where there is a finding.
 fn results(ran: &Ran) -> BTreeMap<(String, String), String> {
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
-    let key = |event: &serde_json::Value| (text(&event["target"]), text(&event["test"]));
+    let key = |event: &serde_json::Value| (text(&event["program"]), text(&event["target"]));
     let kinds: BTreeMap<_, _> = ran.named("finding").iter().map(|f| (key(f), text(&f["kind"]))).collect();
     let tests = ran.named("test");
     let result = |test: &serde_json::Value| match kinds.get(&key(test)) {

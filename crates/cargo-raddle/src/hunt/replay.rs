@@ -65,8 +65,9 @@ pub fn run(args: &ReplayArgs, output: &Output, summary: &mut Summary) -> Result<
     if matches!(output, Output::Json) {
         Event::Replay {
             file: &args.file,
-            target: saved.target.clone(),
+            target: &saved.target,
             test: &saved.cause,
+            program: saved.crate_name.clone(),
             verdict: if outcome.is_ok() { "reproduced" } else { "different" },
             times: args.times,
             reproduced,
