@@ -7,6 +7,7 @@ use crate::error::ApiError;
 use crate::package::{Source, library_name};
 use cargo_metadata::PackageId;
 use rustdoc_types::{Crate, FORMAT_VERSION};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,6 +15,7 @@ use std::process::Command;
 pub fn document(source: &Source, package: &PackageId) -> Result<Crate, ApiError> {
     let info = &source.metadata[package];
     let name = library_name(info).ok_or_else(|| ApiError::NoLibrary(info.name.to_string()))?;
+    let _alone = lock(&source.target_dir);
     // Two versions of a crate write to the same place; cargo notices that the file is gone and writes it again.
     for old in outputs(&source.target_dir, &name) {
         let _ = std::fs::remove_file(old);
@@ -38,6 +40,15 @@ pub fn document(source: &Source, package: &PackageId) -> Result<Crate, ApiError>
     }
     let written = outputs(&source.target_dir, &name).into_iter().find(|p| p.exists());
     read(&written.unwrap_or_else(|| source.target_dir.join("doc").join(format!("{name}.json"))))
+}
+
+/// Keeps other hunts of the same package from removing the file before it is read, as long as the result lives. Where that
+/// cannot be had, there is nothing but luck.
+fn lock(target_dir: &Path) -> Option<File> {
+    std::fs::create_dir_all(target_dir).ok()?;
+    let file = File::create(target_dir.join(".rustdoc.lock")).ok()?;
+    file.lock().ok()?;
+    Some(file)
 }
 
 /// Where rustdoc may have written: with a target in cargo's configuration, it is in a directory of that name.
