@@ -225,7 +225,7 @@ fn markdown(table: &Table) -> String {
          tool, one core. \
          raddle in closure mode with the strategy `random`, shuttle with its random scheduler, loom as far as its \
          exhaustive search comes. After a thousand executions without a new scheduling point, raddle records one \
-         in eight, after ten thousand one in 64.\n\n\
+         in eight, then ever fewer, after eight thousand one in 64.\n\n\
          | program | operations | raddle exec/s | shuttle exec/s | loom exec/s | raddle steps/exec | raddle steps/s | \
          over shuttle | over loom |\n\
          | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n",

@@ -1,40 +1,50 @@
 //! Brisk executions: those of a search that never looks, once there is little left to learn.
 //!
 //! A search that chooses blindly has no use for a trace, and after many executions without anything new the scheduling points
-//! are most probably known. From then on all but every [`WATCHED`]th execution in closure mode, later all but every
-//! [`WATCHED_LATER`]th, is *brisk*: it stops at the known points and at locks, as the others do, but notes neither who touched
-//! what nor what happened, which is half of the work. Raw events are counted all the same, so its schedule is as good as any.
+//! are most probably known. From then on most executions in closure mode are *brisk*: they stop at the known points and at
+//! locks, as the others do, but note neither who touched what nor what happened, which is half of the work. They do not even
+//! keep their schedule: chance alone decides, so the dice they began with say everything. Hooks that have nothing to
+//! tell them are taken out of the code meanwhile (see [`patch`]).
 //!
-//! What goes wrong in a brisk execution is therefore repeated at once, by its schedule and with open eyes, in a child of its
+//! What goes wrong in a brisk execution is therefore repeated at once, with the same dice and with open eyes, in a child of its
 //! own; what that child sees is reported. One that takes too many steps is given up without a verdict, because
-//! nobody can say whether it got anywhere; after that no execution is brisk.
+//! nobody can say whether it got anywhere; after that no execution is brisk, nor after one that did not come back.
+//!
+//! A thread that does nothing visible for long is made to yield, which is told by counting its accesses. That cannot be
+//! done without hooks; so once it has happened in an execution that was looked at, hooks stay where they are.
 
-use crate::control;
+use crate::control::{self, Fate};
 use crate::heap;
+use crate::patch;
 use crate::runtime::{self, rt};
 use crate::store::{End, Store};
+use raddle_core::protocol::Failure;
 
 /// Executions in a row in which nothing was learned, before some are brisk.
 const SETTLED: u64 = 1_000;
-/// One in so many is not,
+/// Then one in so many is looked at,
 const WATCHED: u64 = 8;
-/// and after so many in which nothing was learned,
-const LONG_SETTLED: u64 = 10_000;
-/// one in so many.
+/// ever fewer as they go on in vain, down to one in so many.
 const WATCHED_LATER: u64 = 64;
+
+/// One in how many executions is looked at after so many in which nothing was learned.
+fn watched(unchanged: u64) -> u64 {
+    (unchanged * WATCHED / SETTLED).clamp(WATCHED, WATCHED_LATER)
+}
 
 /// Whether the execution that is about to begin in this child is a brisk one; notes it where the parent looks.
 pub fn begin(store: &mut Store) {
     let n = store.stats.executions;
-    let watched = if store.unchanged < LONG_SETTLED { WATCHED } else { WATCHED_LATER };
-    store.brisk = store.unchanged >= SETTLED
-        && !n.is_multiple_of(watched)
+    let wanted = store.unchanged >= SETTLED
+        && !n.is_multiple_of(watched(store.unchanged))
         && !store.never_brisk
         && n > store.job.traces
         && store.replay.is_none()
-        && !store.job.every_access
-        && store.strategy.dice().is_some();
+        && !store.job.every_access;
+    store.dice = if wanted { store.strategy.dice().cloned() } else { None };
+    store.brisk = store.dice.is_some();
     runtime::set_brisk(store.brisk);
+    patch::set(store.brisk && !store.impatient);
 }
 
 /// The running execution has taken too many steps; tells nobody, because it was not looked at.
@@ -46,13 +56,20 @@ pub fn too_long() -> ! {
 }
 
 /// The child's last execution was a brisk one and went wrong, as is in the store: repeats it with `run` in another child and
-/// puts what is found there in its place, if it is the same.
-pub fn look_again(store: &mut Store, run: impl FnOnce()) {
+/// puts what is found there in its place.
+pub fn look_again(store: &mut Store, fate: &Fate, run: impl FnOnce()) {
     store.brisk = false;
+    // A thread that only a look makes yield may have waited in vain.
+    let hung = matches!(fate, Fate::Hung);
+    store.never_brisk |= hung;
+    store.impatient |= hung;
     let first = store.failure.take();
     let (steps, decisions) = (store.stats.steps, store.stats.decisions);
-    heap::persistent(|| store.replay = Some(store.schedule.clone()));
+    if let (Some(dice), Some(before)) = (store.strategy.dice(), store.dice.take()) {
+        *dice = before;
+    }
     store.begin();
+    store.repeats = true;
     let pid = control::fork();
     if pid == 0 {
         run();
@@ -60,11 +77,12 @@ pub fn look_again(store: &mut Store, run: impl FnOnce()) {
     }
     let fate = control::wait_for(pid, store);
     control::complete(store, &fate);
-    store.replay = None;
+    store.repeats = false;
     (store.stats.steps, store.stats.decisions) = (steps, decisions);
-    let same = matches!((&store.failure, &first), (Some(a), Some(b)) if a.kind == b.kind);
-    if !same {
-        store.failure = first;
+    store.end = if store.failure.is_none() && hung { End::Abandoned } else { End::Failed };
+    if store.failure.is_none() && !hung {
+        // It depended on the executions before. The schedule is the same, and whoever repeats it will see that.
+        let schedule = heap::persistent(|| store.schedule.clone());
+        store.failure = first.map(|f| Box::new(Failure { schedule, ..*f }));
     }
-    store.end = End::Failed;
 }

@@ -13,7 +13,8 @@ use crate::failure;
 use crate::fiber::State;
 use crate::heap;
 use crate::messages;
-use crate::progress::{LONG_PATIENCE, PATIENCE};
+use crate::patch;
+use crate::progress::{ENDLESS_PATIENCE, LONG_PATIENCE, PATIENCE};
 use crate::real::real;
 use crate::rewind;
 use crate::runtime::{self, Host, Inside, Mode, Runtime, rt};
@@ -219,28 +220,38 @@ fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
     }
 }
 
-/// Makes a clock tick that interrupts system calls, for [`wait_for`]. It does not tick in children.
+/// The clock behind [`start_ticking`].
+static mut TICKING: libc::timer_t = std::ptr::null_mut();
+
+/// Makes a clock tick that interrupts system calls of this thread, for [`wait_for`]: the process may have others, which would
+/// get a tick of all. It does not tick in children.
 pub fn start_ticking() {
     extern "C" fn tick(_: libc::c_int) {}
-    // SAFETY: a handler that does nothing; no SA_RESTART, because interrupting is its purpose.
+    // SAFETY: a handler that does nothing, without SA_RESTART, because interrupting is its purpose; a timer of our own, whose
+    // descriptions live during the calls.
     unsafe {
         let mut action = std::mem::zeroed::<libc::sigaction>();
         action.sa_sigaction = tick as *const () as usize;
         libc::sigaction(libc::SIGALRM, &action, std::ptr::null_mut());
-        let every = libc::timeval { tv_sec: 0, tv_usec: LOOK.as_micros() as i64 };
-        setitimer(0, &libc::itimerval { it_interval: every, it_value: every }, std::ptr::null_mut());
+        let mut whom = std::mem::zeroed::<libc::sigevent>();
+        whom.sigev_notify = libc::SIGEV_THREAD_ID;
+        whom.sigev_signo = libc::SIGALRM;
+        whom.sigev_notify_thread_id = (real().gettid)();
+        let every = libc::timespec { tv_sec: 0, tv_nsec: LOOK.as_nanos() as i64 };
+        let when = libc::itimerspec { it_interval: every, it_value: every };
+        if libc::timer_create(libc::CLOCK_MONOTONIC, &mut whom, &raw mut TICKING) != 0
+            || libc::timer_settime(TICKING, 0, &when, std::ptr::null_mut()) != 0
+        {
+            crate::fatal("cannot make a timer");
+        }
     }
-}
-
-unsafe extern "C" {
-    fn setitimer(which: libc::c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> libc::c_int;
 }
 
 /// Stops the clock.
 pub fn stop_ticking() {
-    // SAFETY: disarms our own timer.
+    // SAFETY: ends the timer that `start_ticking` made.
     unsafe {
-        setitimer(0, &std::mem::zeroed(), std::ptr::null_mut());
+        libc::timer_delete(TICKING);
         libc::signal(libc::SIGALRM, libc::SIG_DFL);
     }
 }
@@ -363,6 +374,7 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
             if store.gives_up && store.unclean < rewind::TRIES && rewind::mark() {
                 conclude_undone(store);
             }
+            patch::allow();
             let stop = loop {
                 if let Some(stop) = next(store) {
                     break stop;
@@ -378,7 +390,7 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
         store.now_ms = spent_ms();
         complete(store, &fate);
         if store.brisk && store.end == End::Failed {
-            brisk::look_again(store, || {
+            brisk::look_again(store, &fate, || {
                 r.begin_loop();
                 messages::hide_output();
                 signals::install();
@@ -440,7 +452,11 @@ impl Runtime {
         self.decisions = 0;
         self.limit_at = None;
         self.rounds.clear();
-        self.patience = if self.store.strategy.is_patient() { LONG_PATIENCE } else { PATIENCE };
+        self.patience = match () {
+            () if patch::is_on() || self.store.repeats && !self.store.impatient => ENDLESS_PATIENCE,
+            () if self.store.strategy.is_patient() => LONG_PATIENCE,
+            () => PATIENCE,
+        };
         self.tickets = 0;
         self.frees += 1;
         self.replay_at = 0;

@@ -27,6 +27,7 @@ mod memory;
 mod messages;
 mod names;
 mod pages;
+mod patch;
 mod progress;
 mod real;
 mod rewind;

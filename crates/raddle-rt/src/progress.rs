@@ -13,6 +13,8 @@ use raddle_core::{Event, Op, SiteId, Trace};
 pub const PATIENCE: u64 = 2_000;
 /// The same where calls are not to be interrupted: one that does much must not be taken for one that waits.
 pub const LONG_PATIENCE: u64 = 200_000;
+/// The same where accesses are not counted.
+pub const ENDLESS_PATIENCE: u64 = u64::MAX / 2;
 /// Futile rounds of the same reads after which a thread counts as spinning.
 const SPIN_ROUNDS: u32 = 3;
 /// How many times as many steps as asked for an execution may take in the end, if everybody gets a turn in the rest of
@@ -51,6 +53,7 @@ fn impatient(site: SiteId) {
             }
         }
     } else if !alone() {
+        r.store.impatient |= !brisk();
         let (steps, urged) = (r.steps, me().urged);
         let e = r.event(site, Op::Yield);
         if spinning && urged > 0 {

@@ -100,6 +100,12 @@ pub fn mark() -> bool {
     keeper().times > 0
 }
 
+/// Whether there is a mark in this process.
+pub fn is_marked() -> bool {
+    // SAFETY: one thread.
+    unsafe { MARKED }
+}
+
 /// Undoes the execution and returns from [`mark`] once more; returns here if that cannot be done.
 pub fn back() {
     // SAFETY: one thread.

@@ -173,6 +173,8 @@ pub struct Standing {
     pub waiting: ThreadSet,
     /// Whether they can go on has to be looked at each time.
     pub unclear: ThreadSet,
+    /// There are threads with large numbers.
+    many: bool,
     /// They stand before a lock that can be taken whenever some bits of its word are zero; threads with small numbers only.
     gated: u64,
     /// What each of those waits for.
@@ -186,6 +188,7 @@ impl Default for Standing {
             ready: ThreadSet::default(),
             waiting: ThreadSet::default(),
             unclear: ThreadSet::default(),
+            many: false,
             gated: 0,
             gates: [Free::always(); BITS],
         }
@@ -197,12 +200,10 @@ impl Standing {
     /// who can go on, and the running thread if it `can`.
     #[inline(always)]
     pub fn able_with(&self, me: usize, can: bool) -> Option<Few> {
-        let bit = 1u64.checked_shl(me as u32)?;
+        let bit = 1u64 << (me % BITS);
         let others = self.unclear.low | self.unsettled.low & !bit;
-        let few =
-            self.ready.high.is_empty() && self.unclear.high.is_empty() && self.unsettled.high.is_empty();
         let able = self.ready.low | self.passing().0 | if can { bit } else { 0 };
-        (others == 0 && few && able != 0).then_some(Few(able))
+        (others == 0 && !self.many && able != 0).then_some(Few(able))
     }
 
     /// Those before a lock that is free.
@@ -246,6 +247,7 @@ impl Standing {
         self.ready.clear();
         self.waiting.clear();
         self.unclear.clear();
+        self.many = false;
         self.gated = 0;
     }
 
@@ -261,6 +263,8 @@ impl Standing {
         }
         if i < BITS {
             self.gated &= !(1 << i);
+        } else {
+            self.many = true;
         }
         match state {
             State::Exited => {}

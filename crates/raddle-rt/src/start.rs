@@ -172,6 +172,9 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             learned: false,
             unchanged: 0,
             brisk: false,
+            dice: None,
+            impatient: false,
+            repeats: false,
             never_brisk: false,
             now_ms: 0,
             progress_ms: 0,
@@ -228,6 +231,7 @@ pub fn adopt(store: &mut Store, wishes: Job, findings: bool) -> Result<bool, Str
     store.gives_up = false;
     store.unchanged = 0;
     store.never_brisk = false;
+    store.impatient = false;
     Ok(true)
 }
 

@@ -7,7 +7,7 @@ use crate::image::Image;
 use crate::names::{Names, Places};
 use crate::sites::Sites;
 use raddle_core::protocol::{Failure, Job, Message, Stats, Stop};
-use raddle_core::strategy::Strategy;
+use raddle_core::strategy::{Dice, Strategy};
 use raddle_core::{Schedule, ThreadId, Trace};
 
 /// How the execution in a child stands, as far as the child has said.
@@ -63,6 +63,12 @@ pub struct Store {
     pub unchanged: u64,
     /// The execution in progress is a brisk one.
     pub brisk: bool,
+    /// The dice as they were when it began, if it is one.
+    pub dice: Option<Dice>,
+    /// A thread had to be made to yield in an execution that was looked at.
+    pub impatient: bool,
+    /// The execution in progress repeats a brisk one with the same dice: nothing is learned that would change its steps.
+    pub repeats: bool,
     /// No execution is to be one.
     pub never_brisk: bool,
     /// A test that returns without a panic and without a word passes; learned from its harness.

@@ -2,9 +2,10 @@
 
 use raddle::{Config, Report};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst, fence};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 const EXECUTIONS: u64 = 6_000;
 
@@ -78,6 +79,27 @@ fn what_never_ends_is_found_by_an_execution_that_is_looked_at() {
     }
 }
 
+#[test]
+fn what_does_not_come_back_is_found() {
+    let hang = || {
+        if order() == RARE && order().starts_with("aab") {
+            loop {
+                std::hint::spin_loop();
+            }
+        }
+    };
+    let first = |seed| {
+        let config = Config::new().seed(seed).strategy("random").hang(Duration::from_millis(300));
+        let found = raddle::explore(config.schedules(20_000).max_failures(1), hang);
+        assert_eq!(found.failures.len(), 1, "{:?}", found.stats);
+        assert_eq!(found.failures[0].kind, raddle::Kind::Timeout, "{}", found.failures[0].message);
+        found.failures[0].execution
+    };
+    let executions: Vec<_> = (0..5).map(first).collect();
+    // Some of them when most executions are not recorded.
+    assert!(executions.iter().any(|&e| e > 1_000), "{executions:?}");
+}
+
 thread_local! {
     static MINE: Cell<u32> = const { Cell::new(0) };
 }
@@ -135,4 +157,102 @@ fn a_crash_after_a_step_is_found() {
     for f in found.failures {
         assert_eq!(f.kind, raddle::Kind::Crash, "{}", f.message);
     }
+}
+
+#[test]
+fn operations_whose_hooks_are_taken_out_are_done_all_the_same() {
+    #[inline(never)]
+    fn own_affairs(seed: u8) -> u64 {
+        let (a, b) = (AtomicU8::new(seed), AtomicU16::new(seed.into()));
+        let (c, d) = (AtomicU32::new(seed.into()), AtomicU64::new(seed.into()));
+        let own = std::hint::black_box((&a, &b, &c, &d));
+        own.0.fetch_xor(0x55, SeqCst);
+        own.0.fetch_nand(0x0f, SeqCst);
+        own.1.fetch_add(300, SeqCst);
+        own.1.fetch_sub(1, SeqCst);
+        own.2.fetch_or(0x100, SeqCst);
+        own.2.fetch_and(0x1ff, SeqCst);
+        let was = own.3.swap(7, SeqCst);
+        let failed = own.3.compare_exchange(8, 9, SeqCst, SeqCst);
+        let done = own.3.compare_exchange(7, 10, SeqCst, SeqCst);
+        assert_eq!((was, failed, done), (seed.into(), Err(7), Ok(7)));
+        fence(SeqCst);
+        let mut table = [[seed; 200]; 2];
+        table[1].fill(3);
+        let copy = std::hint::black_box(table);
+        let sum: u64 = copy.iter().flatten().map(|&b| u64::from(b)).sum();
+        sum + u64::from(a.load(SeqCst))
+            + u64::from(b.load(SeqCst))
+            + u64::from(c.load(SeqCst))
+            + d.load(SeqCst)
+    }
+    let expected = |seed: u8| {
+        let s = u64::from(seed);
+        let (a, c) = (!((seed ^ 0x55) & 0x0f), s | 0x100);
+        200 * s + 600 + u64::from(a) + (s + 299) + c + 10
+    };
+    let work = || {
+        let total = Arc::new(AtomicU64::new(0));
+        let threads = [1, 2, 3].map(|seed| {
+            let total = total.clone();
+            thread::spawn(move || {
+                for _ in 0..3 {
+                    total.fetch_add(own_affairs(seed), SeqCst);
+                }
+            })
+        });
+        threads.into_iter().for_each(|t| t.join().unwrap());
+        assert_eq!(total.load(SeqCst), 3 * (expected(1) + expected(2) + expected(3)));
+    };
+    let found = search(Config::new(), work);
+    assert_eq!(found.failures.len(), 0, "{:?}", found.failures.first());
+    assert_same(&found, &search(Config::new().traces(EXECUTIONS), work));
+}
+
+#[test]
+fn a_thread_that_is_long_busy_with_its_own_affairs_is_made_to_yield_in_every_execution() {
+    let busy = || {
+        let word = Arc::new(AtomicU32::new(0));
+        let threads = [1, 2].map(|by| {
+            let word = word.clone();
+            thread::spawn(move || {
+                word.fetch_add(by, SeqCst);
+                let mut table = [0; 64];
+                for i in 0..5_000 {
+                    table[std::hint::black_box(i) % 64] += by;
+                }
+                word.fetch_add(table[7], SeqCst);
+            })
+        });
+        threads.into_iter().for_each(|t| t.join().unwrap());
+    };
+    let few = |config: Config| raddle::explore(config.strategy("random").schedules(2_000), busy);
+    assert_same(&few(Config::new()), &few(Config::new().traces(2_000)));
+}
+
+#[test]
+fn a_conflict_that_shows_late_is_learned_although_hooks_were_taken_out() {
+    // The same instruction touches memory of its own thread nearly always.
+    #[inline(never)]
+    fn add(to: &AtomicU32) {
+        let seen = to.load(SeqCst);
+        to.store(seen + 1, SeqCst);
+    }
+    let late = || {
+        let shared = order() == RARE;
+        let word = Arc::new(AtomicU32::new(0));
+        let threads = [0, 1].map(|_| {
+            let word = word.clone();
+            thread::spawn(move || {
+                let own = AtomicU32::new(0);
+                add(if shared { &word } else { &own });
+            })
+        });
+        threads.into_iter().for_each(|t| t.join().unwrap());
+        assert!(!shared || word.load(SeqCst) == 2, "an addition was lost");
+    };
+    let many = Config::new().strategy("random").schedules(400_000).max_failures(1);
+    let found = raddle::explore(many, late);
+    assert_eq!(found.failures.len(), 1, "{:?}", found.stats);
+    assert!(found.failures[0].message.contains("lost"), "{}", found.failures[0].message);
 }

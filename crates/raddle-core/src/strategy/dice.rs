@@ -4,7 +4,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// A seeded source of choices; the whole state of a strategy that never looks.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Dice {
     rng: Pcg64Mcg,
     /// The next throw, made in advance: a choice need not wait for it.

@@ -1,19 +1,16 @@
-//! Atomic accesses and fences.
-//!
-//! The operation itself is done here, at the moment the strategy lets it happen. Fibers share one
-//! operating-system thread, so locked hardware operations are only needed outside executions.
+//! Atomic accesses, whatever their width: what is announced before they happen and recorded afterwards. Fences.
 
 use super::{Verdict, briskly, filter, matters, remember, site, stand};
 use crate::fiber::{Gate, State};
 use crate::image::{self, AccessKind, Class, LockFamily, LockOp, LockStep};
 use crate::memory;
+use crate::patch::{self, Register};
 use crate::progress;
 use crate::runtime::{self, Inside, rt};
 use crate::sites::Sites;
 use crate::sync::words::{self, Change};
 use raddle_core::{Access, Content, LockMode, Op, Ordering, SiteId, VarId};
 use std::arch::naked_asm;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 /// How an operation acts on its word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +26,15 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// The register that the return address is passed in: that of the argument after the ABI's last.
+    pub fn register(self) -> Register {
+        match self {
+            Shape::Load => Register::Rdx,
+            Shape::Store | Shape::Rmw => Register::Rcx,
+            Shape::Cas => Register::R9,
+        }
+    }
+
     fn kind(self) -> AccessKind {
         match self {
             Shape::Load => AccessKind::AtomicLoad,
@@ -77,9 +83,9 @@ pub struct Pending {
 impl Pending {
     /// An operation that nothing is known about yet.
     #[inline(always)]
-    pub fn new(addr: usize, size: usize, mo: i32) -> Self {
+    pub fn new(addr: usize, size: u8, mo: i32) -> Self {
         let (site, var) = (SiteId(0), VarId(0));
-        Pending { site, record: Record::No, addr, var, size: size as u8, ordering: ordering(mo) }
+        Pending { site, record: Record::No, addr, var, size, ordering: ordering(mo) }
     }
 
     #[inline(always)]
@@ -133,7 +139,12 @@ fn at_point(p: &mut Pending, shape: Shape) {
 fn announce_other(p: &mut Pending, shape: Shape, pc: usize, class: Class, by_pc: bool) {
     let site = p.site;
     match class {
-        Class::Data => visible(p, shape, Record::Data),
+        Class::Data => {
+            visible(p, shape, Record::Data);
+            if !p.counts() && patch::is_on() {
+                super::bore(pc);
+            }
+        }
         Class::Lock { family, op, mode, step } => lock(p, family, op, image::mode(mode), step),
         Class::RefCountObserved => {
             let r = rt();
@@ -315,222 +326,16 @@ pub fn happened(p: &Pending, old: u128, read: bool, written: bool, new: u128) {
     runtime::after(p.site);
 }
 
-macro_rules! atomics {
-    ($bits:literal $int:ident $atomic:ident $size:literal
-     $load:ident $store:ident $exchange:ident $cas:ident $strong:ident $weak:ident
-     $add:ident $sub:ident $and:ident $or:ident $xor:ident $nand:ident $module:ident) => {
-        mod $module {
-            use super::*;
-
-            fn at(addr: usize) -> &'static $atomic {
-                // SAFETY: instrumented code passes the address of a live, aligned word of this width.
-                unsafe { &*(addr as *const $atomic) }
-            }
-
-            // Inside an execution one thread of the operating system does everything, so a plain instruction does.
-
-            extern "C" fn load(addr: usize, mo: i32, pc: usize) -> $int {
-                if !runtime::controlled() {
-                    return at(addr).load(SeqCst);
-                }
-                if !matters(pc) {
-                    return at(addr).load(Relaxed);
-                }
-                controlled_load(addr, mo, pc)
-            }
-
-            #[inline(never)]
-            fn controlled_load(addr: usize, mo: i32, pc: usize) -> $int {
-                let _inside = Inside::enter();
-                if let Some(step) = briskly::announce(addr, Shape::Load, pc) {
-                    let v = at(addr).load(Relaxed);
-                    step.happened($size, v as u64, v as u64);
-                    return v;
-                }
-                let mut p = Pending::new(addr, $size, mo);
-                announce(&mut p, Shape::Load, pc);
-                let v = at(addr).load(Relaxed);
-                if p.counts() {
-                    happened(&p, v as u128, true, false, 0);
-                }
-                v
-            }
-
-            extern "C" fn store(addr: usize, value: $int, mo: i32, pc: usize) {
-                if !runtime::controlled() {
-                    return at(addr).store(value, SeqCst);
-                }
-                rmw(addr, value, mo, pc, Shape::Store, |_, v| v);
-            }
-
-            #[inline(always)]
-            fn act(addr: usize, value: $int, f: impl Fn($int, $int) -> $int) -> ($int, $int) {
-                let old = at(addr).load(Relaxed);
-                let new = f(old, value);
-                at(addr).store(new, Relaxed);
-                (old, new)
-            }
-
-            // What does not matter ends before a frame is made.
-            #[inline(always)]
-            fn rmw(addr: usize, value: $int, mo: i32, pc: usize, shape: Shape, f: impl Fn($int, $int) -> $int) -> $int {
-                if !matters(pc) {
-                    return act(addr, value, f).0;
-                }
-                controlled_rmw(addr, value, mo, pc, shape, f)
-            }
-
-            #[inline(never)]
-            fn controlled_rmw(addr: usize, value: $int, mo: i32, pc: usize, shape: Shape, f: impl Fn($int, $int) -> $int) -> $int {
-                let act = || act(addr, value, &f);
-                let _inside = Inside::enter();
-                if let Some(step) = briskly::announce(addr, shape, pc) {
-                    let (old, new) = act();
-                    // A store is progress, whatever was there.
-                    step.happened($size, if shape == Shape::Store { !new as u64 } else { old as u64 }, new as u64);
-                    return old;
-                }
-                let mut p = Pending::new(addr, $size, mo);
-                announce(&mut p, shape, pc);
-                let (old, new) = act();
-                if p.counts() {
-                    happened(&p, old as u128, shape != Shape::Store, true, new as u128);
-                }
-                old
-            }
-
-            extern "C" fn exchange(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
-                if !runtime::controlled() {
-                    return at(addr).swap(v, SeqCst);
-                }
-                rmw(addr, v, mo, pc, Shape::Rmw, |_, v| v)
-            }
-            extern "C" fn add(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
-                if !runtime::controlled() {
-                    return at(addr).fetch_add(v, SeqCst);
-                }
-                rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old.wrapping_add(v))
-            }
-            extern "C" fn sub(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
-                if !runtime::controlled() {
-                    return at(addr).fetch_sub(v, SeqCst);
-                }
-                rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old.wrapping_sub(v))
-            }
-            extern "C" fn and(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
-                if !runtime::controlled() {
-                    return at(addr).fetch_and(v, SeqCst);
-                }
-                rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old & v)
-            }
-            extern "C" fn or(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
-                if !runtime::controlled() {
-                    return at(addr).fetch_or(v, SeqCst);
-                }
-                rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old | v)
-            }
-            extern "C" fn xor(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
-                if !runtime::controlled() {
-                    return at(addr).fetch_xor(v, SeqCst);
-                }
-                rmw(addr, v, mo, pc, Shape::Rmw, |old, v| old ^ v)
-            }
-            extern "C" fn nand(addr: usize, v: $int, mo: i32, pc: usize) -> $int {
-                if !runtime::controlled() {
-                    return at(addr).fetch_nand(v, SeqCst);
-                }
-                rmw(addr, v, mo, pc, Shape::Rmw, |old, v| !(old & v))
-            }
-
-            #[inline(always)]
-            fn cas(addr: usize, expected: $int, new: $int, mo: i32, pc: usize) -> Result<$int, $int> {
-                if !runtime::controlled() {
-                    return at(addr).compare_exchange(expected, new, SeqCst, SeqCst);
-                }
-                let old = if matters(pc) {
-                    controlled_cas(addr, expected, new, mo, pc)
-                } else {
-                    exchange_if(addr, expected, new)
-                };
-                if old == expected { Ok(old) } else { Err(old) }
-            }
-
-            #[inline(always)]
-            fn exchange_if(addr: usize, expected: $int, new: $int) -> $int {
-                let old = at(addr).load(Relaxed);
-                if old == expected {
-                    at(addr).store(new, Relaxed);
-                }
-                old
-            }
-
-            #[inline(never)]
-            fn controlled_cas(addr: usize, expected: $int, new: $int, mo: i32, pc: usize) -> $int {
-                let act = || exchange_if(addr, expected, new);
-                let _inside = Inside::enter();
-                if let Some(step) = briskly::announce(addr, Shape::Cas, pc) {
-                    let old = act();
-                    step.happened($size, old as u64, if old == expected { new as u64 } else { old as u64 });
-                    return old;
-                }
-                let mut p = Pending::new(addr, $size, mo);
-                announce(&mut p, Shape::Cas, pc);
-                let old = act();
-                if p.counts() {
-                    happened(&p, old as u128, true, old == expected, new as u128);
-                }
-                old
-            }
-
-            extern "C" fn cas_val(addr: usize, expected: $int, new: $int, mo: i32, _fail: i32, pc: usize) -> $int {
-                match cas(addr, expected, new, mo, pc) {
-                    Ok(v) | Err(v) => v,
-                }
-            }
-
-            extern "C" fn cas_flag(addr: usize, expected: *mut $int, new: $int, mo: i32, _fail: i32, pc: usize) -> i32 {
-                // SAFETY: the ABI passes a pointer to the expected value, which receives the actual one.
-                unsafe {
-                    match cas(addr, *expected, new, mo, pc) {
-                        Ok(_) => 1,
-                        Err(v) => {
-                            *expected = v;
-                            0
-                        }
-                    }
-                }
-            }
-
-            entry! { "rdx" $load load; "rcx" $store store; "rcx" $exchange exchange; "rcx" $add add; "rcx" $sub sub;
-                     "rcx" $and and; "rcx" $or or; "rcx" $xor xor; "rcx" $nand nand;
-                     "r9" $cas cas_val; "r9" $strong cas_flag; "r9" $weak cas_flag; }
-        }
-    };
-}
-
-atomics!(8 u8 AtomicU8 1 __tsan_atomic8_load __tsan_atomic8_store __tsan_atomic8_exchange
-    __tsan_atomic8_compare_exchange_val __tsan_atomic8_compare_exchange_strong __tsan_atomic8_compare_exchange_weak
-    __tsan_atomic8_fetch_add __tsan_atomic8_fetch_sub __tsan_atomic8_fetch_and __tsan_atomic8_fetch_or
-    __tsan_atomic8_fetch_xor __tsan_atomic8_fetch_nand w8);
-atomics!(16 u16 AtomicU16 2 __tsan_atomic16_load __tsan_atomic16_store __tsan_atomic16_exchange
-    __tsan_atomic16_compare_exchange_val __tsan_atomic16_compare_exchange_strong __tsan_atomic16_compare_exchange_weak
-    __tsan_atomic16_fetch_add __tsan_atomic16_fetch_sub __tsan_atomic16_fetch_and __tsan_atomic16_fetch_or
-    __tsan_atomic16_fetch_xor __tsan_atomic16_fetch_nand w16);
-atomics!(32 u32 AtomicU32 4 __tsan_atomic32_load __tsan_atomic32_store __tsan_atomic32_exchange
-    __tsan_atomic32_compare_exchange_val __tsan_atomic32_compare_exchange_strong __tsan_atomic32_compare_exchange_weak
-    __tsan_atomic32_fetch_add __tsan_atomic32_fetch_sub __tsan_atomic32_fetch_and __tsan_atomic32_fetch_or
-    __tsan_atomic32_fetch_xor __tsan_atomic32_fetch_nand w32);
-atomics!(64 u64 AtomicU64 8 __tsan_atomic64_load __tsan_atomic64_store __tsan_atomic64_exchange
-    __tsan_atomic64_compare_exchange_val __tsan_atomic64_compare_exchange_strong __tsan_atomic64_compare_exchange_weak
-    __tsan_atomic64_fetch_add __tsan_atomic64_fetch_sub __tsan_atomic64_fetch_and __tsan_atomic64_fetch_or
-    __tsan_atomic64_fetch_xor __tsan_atomic64_fetch_nand w64);
-
 extern "C" fn fence(mo: i32, pc: usize) {
     if !runtime::controlled() {
-        std::sync::atomic::fence(SeqCst);
+        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
         return;
     }
     let _inside = Inside::enter();
+    if patch::is_on() && patch::is_news(pc) {
+        // Nobody has to stop at one.
+        patch::silence(pc);
+    }
     if !matters(pc) {
         return;
     }

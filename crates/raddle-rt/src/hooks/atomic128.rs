@@ -6,7 +6,7 @@ use super::matters;
 use crate::runtime::{self, Inside};
 use std::arch::{asm, naked_asm};
 
-const SIZE: usize = 16;
+const SIZE: u8 = 16;
 
 /// Replaces `expected` by `new`; the value that was there.
 fn exchange_if(addr: usize, expected: u128, new: u128) -> u128 {

@@ -4,11 +4,13 @@
 //! cache: hook calls are hardly ever closer to each other than eight bytes, and each eight bytes of code have an entry. What
 //! does not fit is looked up again.
 
+use super::briskly::Spot;
 use super::{RECENT, slots};
 use crate::bare;
 use crate::image::{AccessKind, Class};
 use crate::runtime::{self, rt};
 use raddle_core::SiteId;
+use std::cell::Cell;
 
 /// What is known about a return address.
 #[derive(Clone, Copy)]
@@ -98,11 +100,16 @@ pub fn bore(pc: usize) {
     }
 }
 
-/// The site and class of an atomic access that [`heat`] was called for, and whether what follows needs no thread pointer.
+/// What is known of an atomic access that [`heat`] was called for.
 #[inline(always)]
-pub fn hot(pc: usize) -> Option<(SiteId, Class, bool)> {
+pub fn hot(pc: usize) -> Option<Spot> {
     let known = entry(pc);
-    (known.key & !BARE == pc | HOT).then_some((known.site, known.class, known.key & BARE != 0))
+    (known.key & !BARE == pc | HOT).then(|| Spot {
+        pc,
+        site: known.site,
+        class: known.class,
+        bare: Cell::new(known.key & BARE != 0),
+    })
 }
 
 /// What follows an access needs the thread pointer.
@@ -111,6 +118,7 @@ pub fn dress(pc: usize) {
     if known.key == pc | HOT | BARE {
         known.key = pc | HOT;
     }
+    crate::patch::dress(pc);
 }
 
 /// Remembers that the atomic access before this return address, whose site has just been asked for, is to data and a
@@ -124,6 +132,7 @@ pub fn heat(pc: usize) {
 
 /// Forgets all that: something that did not matter now does.
 pub fn listen_again() {
+    crate::patch::forget();
     // SAFETY: one controlled thread, which keeps no reference.
     unsafe { KNOWN.0 = [NONE; RECENT] };
 }

@@ -22,10 +22,11 @@ macro_rules! entry {
 
 pub mod atomic;
 pub mod atomic128;
-mod briskly;
+pub mod briskly;
 pub mod calls;
 mod known;
 pub mod plain;
+mod width;
 
 pub use known::{bore, caches, dress, heat, hot, hush, listen_again, quiet, site};
 
@@ -133,6 +134,7 @@ fn touch_shadow(site: SiteId, addr: usize, size: usize, write: bool) {
     let touch = Touch { thread, clock, site, shared, locks: f.lockset, write };
     let locksets = &r.locksets;
     let mut learned = false;
+    let repeats = r.store.repeats;
     r.shadow.touch(
         addr,
         size.min(256),
@@ -141,7 +143,7 @@ fn touch_shadow(site: SiteId, addr: usize, size: usize, write: bool) {
         |a, b| locksets.exclude(a, b),
         |clash: Clash| {
             for site in [clash.site, touch.site] {
-                learned |= site != POINT && sites.learn(site, clash.unprotected);
+                learned |= site != POINT && sites.learn(site, clash.unprotected && !repeats);
             }
         },
     );

@@ -3,6 +3,7 @@
 use super::{Verdict, filter, remember, site, stand};
 use crate::fiber::Fiber;
 use crate::image::{AccessKind, Class};
+use crate::patch;
 use crate::progress;
 use crate::runtime::{self, Inside, Mode, access, in_stack, load, rt};
 use raddle_core::{Content, Event, Op};
@@ -23,6 +24,10 @@ pub fn settle_store() {
 
 /// Most accesses are private or none of the program's business, and end here.
 extern "C" fn accessed(addr: usize, kind: usize, pc: usize) {
+    if patch::is_on() && patch::is_news(pc) {
+        // What the answer costs is paid once.
+        return accessed_first(addr, kind, pc);
+    }
     let me = runtime::me();
     me.raw += 1;
     if runtime::alone()
@@ -31,6 +36,15 @@ extern "C" fn accessed(addr: usize, kind: usize, pc: usize) {
         return;
     }
     matters(addr, kind, pc);
+}
+
+/// The first access at a place in brisk executions.
+#[cold]
+fn accessed_first(addr: usize, kind: usize, pc: usize) {
+    let _inside = Inside::enter();
+    if !patch::silence(pc) {
+        touched(addr, kind & 0xff, kind & WRITE != 0, pc);
+    }
 }
 
 #[inline(never)]
@@ -156,6 +170,9 @@ extern "C" fn range(addr: usize, size: usize, pc: usize, write: usize) {
         return;
     }
     let _inside = Inside::enter();
+    if patch::is_on() && patch::is_news(pc) && patch::silence(pc) {
+        return;
+    }
     rt().tick();
     touched(addr, size, write != 0, pc);
 }
@@ -200,6 +217,15 @@ pub unsafe extern "C" fn __tsan_vptr_update(addr: usize, value: usize) {
     )
 }
 
+/// In brisk executions the function `just` is called from now on in place of this hook, if there is no scheduling point.
+#[inline(always)]
+fn calm_down(pc: usize, just: usize) {
+    if patch::is_on() && patch::is_news(pc) && !rt().store.sites.have_point_at(pc) {
+        let _inside = Inside::enter();
+        patch::replace(pc, just);
+    }
+}
+
 /// Two raw events, the read of the source and the write of the destination, then the copy.
 fn copied(dst: usize, src: usize, len: usize, pc: usize) {
     if len == 0 || !runtime::controlled() {
@@ -221,18 +247,21 @@ fn copied(dst: usize, src: usize, len: usize, pc: usize) {
 }
 
 extern "C" fn memcpy(dst: *mut u8, src: *const u8, len: usize, pc: usize) -> *mut u8 {
+    calm_down(pc, libc::memcpy as *const () as usize);
     copied(dst as usize, src as usize, len, pc);
     // SAFETY: the caller's promise to memcpy.
     unsafe { libc::memcpy(dst.cast(), src.cast(), len).cast() }
 }
 
 extern "C" fn memmove(dst: *mut u8, src: *const u8, len: usize, pc: usize) -> *mut u8 {
+    calm_down(pc, libc::memmove as *const () as usize);
     copied(dst as usize, src as usize, len, pc);
     // SAFETY: the caller's promise to memmove.
     unsafe { libc::memmove(dst.cast(), src.cast(), len).cast() }
 }
 
 extern "C" fn memset(dst: *mut u8, byte: i32, len: usize, pc: usize) -> *mut u8 {
+    calm_down(pc, libc::memset as *const () as usize);
     if len != 0 && runtime::controlled() {
         let _inside = Inside::enter();
         rt().tick();

@@ -19,8 +19,8 @@ pub use globals::{
 };
 pub use load::{IMPOSSIBLE, is_programs_fault, load};
 pub use switch::{
-    advance, advance_to, after, await_gate, enter_from_host, exit_thread, give_way, hidden_synchronisation,
-    join_key, leave_to_host, step, wait, wake,
+    advance_briskly, advance_briskly_to, after, await_gate, enter_from_host, exit_thread, give_way,
+    hidden_synchronisation, join_key, leave_to_host, step, wait, wake,
 };
 
 use crate::clock::Clock;
@@ -202,9 +202,12 @@ impl Runtime {
     }
 
     /// Makes a thread the running one.
-    pub fn set_current(&mut self, i: usize) {
+    #[inline(always)]
+    pub fn set_current(&mut self, i: usize) -> &mut Fiber {
         self.current = i;
-        globals::set_me(&mut self.fibers[i]);
+        let f = &mut self.fibers[i];
+        globals::set_me(f);
+        f
     }
 
     /// Brings the flags of the fast paths up to date.

@@ -1,9 +1,10 @@
 //! From one thread to the next: steps, waits, and the switch itself.
 
-use super::{Host, Mode, Runtime, alone, calm, me, rt};
+use super::{Host, Mode, Runtime, alone, brisk, calm, me, rt};
 use crate::arch;
 use crate::bare;
 use crate::fiber::{Gate, State, Wait, WaitKind, Woken};
+use crate::patch;
 use crate::progress::FAIR_LIMIT;
 use crate::sync::words::Free;
 use raddle_core::{Event, Op, SiteId, ThreadId, Transfer};
@@ -26,7 +27,7 @@ pub fn dispatch() {
     r.fibers[me].bare = false;
     let next = if r.mode == Mode::Replay { r.follow() } else { r.pick() };
     if next != me {
-        transfer(next);
+        transfer(next, brisk());
     }
     let r = rt();
     me_again(r);
@@ -42,20 +43,20 @@ fn me_again(r: &mut Runtime) {
     r.standing.note(r.current, &State::Unsettled, f.system);
 }
 
-/// Switches to another thread and notes it in the schedule.
+/// Switches to another thread and notes it in the schedule, unless the execution is a brisk one.
 #[inline(always)]
-fn transfer(next: usize) {
+fn transfer(next: usize, brisk: bool) {
     let r = rt();
-    let me = r.current;
-    let timeout = r.fibers[next].woken == Woken::TimedOut && r.fibers[next].state == State::Ready;
-    let at = r.fibers[me].position();
-    if r.mode != Mode::Replay {
-        r.store.schedule.transfers.push(Transfer { at, to: ThreadId(next as u32), timeout });
+    let before = me();
+    if !brisk && r.mode != Mode::Replay {
+        let f = &r.fibers[next];
+        let timeout = f.woken == Woken::TimedOut && f.state == State::Ready;
+        let transfer = Transfer { at: before.position(), to: ThreadId(next as u32), timeout };
+        r.store.schedule.transfers.push(transfer);
     }
-    r.set_current(next);
-    let f = &r.fibers[next];
+    let f = r.set_current(next);
     let (to, fs) = (f.sp, if f.bare && bare::is_possible() { bare::NOWHERE } else { f.fs });
-    let save: *mut usize = &raw mut r.fibers[me].sp;
+    let save: *mut usize = &raw mut before.sp;
     // SAFETY: `to` was saved by the switch away from `next`, or prepared for its start; it is used once
     // because `current` is now `next`. The fiber boxes do not move. The pointer was set by the switch to `me`.
     unsafe { arch::switch_again(save, to, fs) };
@@ -128,17 +129,29 @@ pub fn step(event: Event, state: State) {
 /// cannot be the case.
 #[inline(never)]
 pub fn advance() {
-    go(None);
+    go(None, brisk());
 }
 
-/// The same where the step is to take a lock whose word tells whether it is free.
+/// The same in a brisk execution.
+#[inline(always)]
+pub fn advance_briskly() {
+    go(None, true);
+}
+
+/// [`advance`] where the step is to take a lock whose word tells whether it is free.
 #[inline(never)]
 pub fn advance_to(gate: Gate, free: Free) {
-    go(Some((gate, free)));
+    go(Some((gate, free)), brisk());
+}
+
+/// The same in a brisk execution.
+#[inline(always)]
+pub fn advance_briskly_to(gate: Gate, free: Free) {
+    go(Some((gate, free)), true);
 }
 
 #[inline(always)]
-fn go(gate: Option<(Gate, Free)>) {
+fn go(gate: Option<(Gate, Free)>, brisk: bool) {
     let r = rt();
     r.visible += 1;
     let i = r.current;
@@ -151,7 +164,9 @@ fn go(gate: Option<(Gate, Free)>) {
     r.steps += 1;
     r.store.heartbeat += 1;
     if next != i {
-        crate::hooks::plain::settle_store();
+        if !brisk {
+            crate::hooks::plain::settle_store();
+        }
         let f = me();
         match gate {
             None => {
@@ -163,13 +178,15 @@ fn go(gate: Option<(Gate, Free)>) {
                 r.standing.comes_to(free, i);
             }
         }
-        transfer(next);
+        transfer(next, brisk);
         me().state = State::Unsettled;
         rt().standing.goes_on(i);
     }
-    let f = me();
-    f.renew_patience(Mode::Search, rt().patience);
-    f.urged = 0;
+    if !(brisk && patch::is_on()) {
+        let f = me();
+        f.renew_patience(Mode::Search, rt().patience);
+        f.urged = 0;
+    }
 }
 
 #[cold]

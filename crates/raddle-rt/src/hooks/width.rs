@@ -1,0 +1,333 @@
+//! Hooks of atomic operations on words of 8 to 64 bits.
+//!
+//! The operation itself is done here, at the moment the strategy lets it happen. Fibers share one
+//! operating-system thread, so locked hardware operations are only needed outside executions.
+//!
+//! An operation has up to three functions. The *hook* is what the compiler calls. In brisk executions, where the call of a
+//! hook is overwritten (see [`patch`]), there may be in its place the function that *just* does the operation, where
+//! nobody has to know of it, or the *step*, which does it at its turn, knowing already what the hook would look up.
+
+use super::atomic::{Pending, Shape, announce, happened};
+use super::briskly::{self, Spot};
+use super::matters;
+use crate::patch;
+use crate::runtime::{self, Inside};
+use std::arch::naked_asm;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+
+/// An operation does not matter: in brisk executions the function at `just` is called from now on.
+#[inline(always)]
+fn calm_down(pc: usize, just: usize) {
+    if patch::is_on() && !runtime::alone() && patch::is_news(pc) {
+        let _inside = Inside::enter();
+        patch::replace(pc, just);
+    }
+}
+
+/// The three functions of operations that replace a value by one computed from it.
+macro_rules! replacing {
+    ($shape:ident: $($hook:ident $native:ident $just:ident $step:ident |$old:ident, $v:ident| $new:expr;)*) => { $(
+        extern "C" fn $hook(addr: usize, v: Int, mo: i32, pc: usize) -> Int {
+            if !runtime::controlled() {
+                return at(addr).$native(v, SeqCst);
+            }
+            let how = How { shape: Shape::$shape, just: $just as *const () as usize, step: $step as *const () as usize };
+            rmw(addr, v, mo, pc, how, |$old, $v| $new)
+        }
+
+        extern "C" fn $just(addr: usize, v: Int) -> Int {
+            act(addr, v, |$old, $v| $new).0
+        }
+
+        extern "C" fn $step(addr: usize, v: Int, mo: i32, spot: &'static Spot) -> Int {
+            step_rmw(addr, v, mo, spot, Shape::$shape, $hook, |$old, $v| $new)
+        }
+    )* };
+}
+
+/// What an operation is and the functions that may take its hook's place.
+#[derive(Clone, Copy)]
+struct How {
+    shape: Shape,
+    just: usize,
+    step: usize,
+}
+
+macro_rules! atomics {
+    ($int:ident $atomic:ident $size:literal
+     $load:ident $store:ident $exchange:ident $cas:ident $strong:ident $weak:ident
+     $add:ident $sub:ident $and:ident $or:ident $xor:ident $nand:ident $module:ident) => {
+        mod $module {
+            use super::*;
+
+            type Int = $int;
+            const SIZE: u8 = $size;
+
+            #[inline(always)]
+            fn at(addr: usize) -> &'static $atomic {
+                // SAFETY: instrumented code passes the address of a live, aligned word of this width.
+                unsafe { &*(addr as *const $atomic) }
+            }
+
+            // Inside an execution one thread of the operating system does everything, so a plain instruction does.
+
+            #[inline(always)]
+            fn act(addr: usize, value: Int, f: impl Fn(Int, Int) -> Int) -> (Int, Int) {
+                let old = at(addr).load(Relaxed);
+                let new = f(old, value);
+                at(addr).store(new, Relaxed);
+                (old, new)
+            }
+
+            #[inline(always)]
+            fn exchange_if(addr: usize, expected: Int, new: Int) -> Int {
+                let old = at(addr).load(Relaxed);
+                if old == expected {
+                    at(addr).store(new, Relaxed);
+                }
+                old
+            }
+
+            extern "C" fn load(addr: usize, mo: i32, pc: usize) -> Int {
+                if !runtime::controlled() {
+                    return at(addr).load(SeqCst);
+                }
+                if !matters(pc) {
+                    calm_down(pc, just_load as *const () as usize);
+                    return just_load(addr);
+                }
+                controlled_load(addr, mo, pc)
+            }
+
+            extern "C" fn just_load(addr: usize) -> Int {
+                at(addr).load(Relaxed)
+            }
+
+            #[inline(never)]
+            fn controlled_load(addr: usize, mo: i32, pc: usize) -> Int {
+                let _inside = Inside::enter();
+                if let Some(turn) = briskly::announce(addr, Shape::Load, pc, step_load as *const () as usize) {
+                    let v = at(addr).load(Relaxed);
+                    turn.happened(SIZE, v as u64, v as u64);
+                    return v;
+                }
+                let mut p = Pending::new(addr, SIZE, mo);
+                announce(&mut p, Shape::Load, pc);
+                let v = at(addr).load(Relaxed);
+                if p.counts() {
+                    happened(&p, v as u128, true, false, 0);
+                }
+                v
+            }
+
+            extern "C" fn step_load(addr: usize, mo: i32, spot: &'static Spot) -> Int {
+                if runtime::alone() {
+                    return just_load(addr);
+                }
+                let inside = Inside::enter();
+                let Some(turn) = briskly::take_turn(addr, Shape::Load, spot) else {
+                    drop(inside);
+                    return load(addr, mo, spot.pc);
+                };
+                let v = at(addr).load(Relaxed);
+                turn.happened(SIZE, v as u64, v as u64);
+                v
+            }
+
+            // What does not matter ends before a frame is made.
+            #[inline(always)]
+            fn rmw(addr: usize, value: Int, mo: i32, pc: usize, how: How, f: impl Fn(Int, Int) -> Int) -> Int {
+                if !matters(pc) {
+                    calm_down(pc, how.just);
+                    return act(addr, value, f).0;
+                }
+                controlled_rmw(addr, value, mo, pc, how, f)
+            }
+
+            #[inline(never)]
+            fn controlled_rmw(addr: usize, value: Int, mo: i32, pc: usize, how: How, f: impl Fn(Int, Int) -> Int) -> Int {
+                let act = || act(addr, value, &f);
+                let _inside = Inside::enter();
+                if let Some(turn) = briskly::announce(addr, how.shape, pc, how.step) {
+                    let (old, new) = act();
+                    turn.happened(SIZE, seen(how.shape, old, new), new as u64);
+                    return old;
+                }
+                let mut p = Pending::new(addr, SIZE, mo);
+                announce(&mut p, how.shape, pc);
+                let (old, new) = act();
+                if p.counts() {
+                    happened(&p, old as u128, how.shape != Shape::Store, true, new as u128);
+                }
+                old
+            }
+
+            #[inline(always)]
+            fn step_rmw(
+                addr: usize,
+                value: Int,
+                mo: i32,
+                spot: &'static Spot,
+                shape: Shape,
+                hook: extern "C" fn(usize, Int, i32, usize) -> Int,
+                f: impl Fn(Int, Int) -> Int,
+            ) -> Int {
+                if runtime::alone() {
+                    return act(addr, value, f).0;
+                }
+                let inside = Inside::enter();
+                let Some(turn) = briskly::take_turn(addr, shape, spot) else {
+                    drop(inside);
+                    return hook(addr, value, mo, spot.pc);
+                };
+                let (old, new) = act(addr, value, f);
+                turn.happened(SIZE, seen(shape, old, new), new as u64);
+                old
+            }
+
+            /// What an operation saw that wrote `new`. A store is progress, whatever was there.
+            #[inline(always)]
+            fn seen(shape: Shape, old: Int, new: Int) -> u64 {
+                if shape == Shape::Store { !(new as u64) } else { old as u64 }
+            }
+
+            replacing! { Rmw:
+                exchange swap just_exchange step_exchange |_old, v| v;
+                add fetch_add just_add step_add |old, v| old.wrapping_add(v);
+                sub fetch_sub just_sub step_sub |old, v| old.wrapping_sub(v);
+                and fetch_and just_and step_and |old, v| old & v;
+                or fetch_or just_or step_or |old, v| old | v;
+                xor fetch_xor just_xor step_xor |old, v| old ^ v;
+                nand fetch_nand just_nand step_nand |old, v| !(old & v);
+            }
+            // What a store returns nobody looks at.
+            replacing! { Store:
+                store swap just_store step_store |_old, v| v;
+            }
+
+            #[inline(always)]
+            fn cas(addr: usize, expected: Int, new: Int, mo: i32, pc: usize, how: How) -> Int {
+                if !runtime::controlled() {
+                    return at(addr).compare_exchange(expected, new, SeqCst, SeqCst).unwrap_or_else(|old| old);
+                }
+                if matters(pc) {
+                    return controlled_cas(addr, expected, new, mo, pc, how.step);
+                }
+                calm_down(pc, how.just);
+                exchange_if(addr, expected, new)
+            }
+
+            #[inline(never)]
+            fn controlled_cas(addr: usize, expected: Int, new: Int, mo: i32, pc: usize, step: usize) -> Int {
+                let act = || exchange_if(addr, expected, new);
+                let _inside = Inside::enter();
+                if let Some(turn) = briskly::announce(addr, Shape::Cas, pc, step) {
+                    let old = act();
+                    turn.happened(SIZE, old as u64, if old == expected { new as u64 } else { old as u64 });
+                    return old;
+                }
+                let mut p = Pending::new(addr, SIZE, mo);
+                announce(&mut p, Shape::Cas, pc);
+                let old = act();
+                if p.counts() {
+                    happened(&p, old as u128, true, old == expected, new as u128);
+                }
+                old
+            }
+
+            #[inline(always)]
+            fn step_cas(addr: usize, expected: Int, new: Int, mo: i32, spot: &'static Spot) -> Int {
+                if runtime::alone() {
+                    return exchange_if(addr, expected, new);
+                }
+                let inside = Inside::enter();
+                let Some(turn) = briskly::take_turn(addr, Shape::Cas, spot) else {
+                    drop(inside);
+                    return controlled_cas(addr, expected, new, mo, spot.pc, 0);
+                };
+                let old = exchange_if(addr, expected, new);
+                turn.happened(SIZE, old as u64, if old == expected { new as u64 } else { old as u64 });
+                old
+            }
+
+            extern "C" fn cas_val(addr: usize, expected: Int, new: Int, mo: i32, _fail: i32, pc: usize) -> Int {
+                let (just, step) = (just_cas_val as *const () as usize, step_cas_val as *const () as usize);
+                cas(addr, expected, new, mo, pc, How { shape: Shape::Cas, just, step })
+            }
+
+            extern "C" fn just_cas_val(addr: usize, expected: Int, new: Int) -> Int {
+                exchange_if(addr, expected, new)
+            }
+
+            extern "C" fn step_cas_val(
+                addr: usize,
+                expected: Int,
+                new: Int,
+                mo: i32,
+                _fail: i32,
+                spot: &'static Spot,
+            ) -> Int {
+                step_cas(addr, expected, new, mo, spot)
+            }
+
+            /// A compare-exchange as the ABI has it with a flag for a result.
+            ///
+            /// # Safety
+            /// `expected` points to the expected value, which receives the actual one.
+            #[inline(always)]
+            unsafe fn flagged(expected: *mut Int, act: impl FnOnce(Int) -> Int) -> i32 {
+                // SAFETY: by the caller's promise.
+                unsafe {
+                    let wanted = *expected;
+                    *expected = act(wanted);
+                    (*expected == wanted) as i32
+                }
+            }
+
+            extern "C" fn cas_flag(addr: usize, expected: *mut Int, new: Int, mo: i32, _fail: i32, pc: usize) -> i32 {
+                let (just, step) = (just_cas_flag as *const () as usize, step_cas_flag as *const () as usize);
+                let how = How { shape: Shape::Cas, just, step };
+                // SAFETY: the ABI passes such a pointer.
+                unsafe { flagged(expected, |wanted| cas(addr, wanted, new, mo, pc, how)) }
+            }
+
+            extern "C" fn just_cas_flag(addr: usize, expected: *mut Int, new: Int) -> i32 {
+                // SAFETY: as in `cas_flag`.
+                unsafe { flagged(expected, |wanted| exchange_if(addr, wanted, new)) }
+            }
+
+            extern "C" fn step_cas_flag(
+                addr: usize,
+                expected: *mut Int,
+                new: Int,
+                mo: i32,
+                _fail: i32,
+                spot: &'static Spot,
+            ) -> i32 {
+                // SAFETY: as in `cas_flag`.
+                unsafe { flagged(expected, |wanted| step_cas(addr, wanted, new, mo, spot)) }
+            }
+
+            entry! { "rdx" $load load; "rcx" $store store; "rcx" $exchange exchange; "rcx" $add add; "rcx" $sub sub;
+                     "rcx" $and and; "rcx" $or or; "rcx" $xor xor; "rcx" $nand nand;
+                     "r9" $cas cas_val; "r9" $strong cas_flag; "r9" $weak cas_flag; }
+        }
+    };
+}
+
+atomics!(u8 AtomicU8 1 __tsan_atomic8_load __tsan_atomic8_store __tsan_atomic8_exchange
+    __tsan_atomic8_compare_exchange_val __tsan_atomic8_compare_exchange_strong __tsan_atomic8_compare_exchange_weak
+    __tsan_atomic8_fetch_add __tsan_atomic8_fetch_sub __tsan_atomic8_fetch_and __tsan_atomic8_fetch_or
+    __tsan_atomic8_fetch_xor __tsan_atomic8_fetch_nand w8);
+atomics!(u16 AtomicU16 2 __tsan_atomic16_load __tsan_atomic16_store __tsan_atomic16_exchange
+    __tsan_atomic16_compare_exchange_val __tsan_atomic16_compare_exchange_strong __tsan_atomic16_compare_exchange_weak
+    __tsan_atomic16_fetch_add __tsan_atomic16_fetch_sub __tsan_atomic16_fetch_and __tsan_atomic16_fetch_or
+    __tsan_atomic16_fetch_xor __tsan_atomic16_fetch_nand w16);
+atomics!(u32 AtomicU32 4 __tsan_atomic32_load __tsan_atomic32_store __tsan_atomic32_exchange
+    __tsan_atomic32_compare_exchange_val __tsan_atomic32_compare_exchange_strong __tsan_atomic32_compare_exchange_weak
+    __tsan_atomic32_fetch_add __tsan_atomic32_fetch_sub __tsan_atomic32_fetch_and __tsan_atomic32_fetch_or
+    __tsan_atomic32_fetch_xor __tsan_atomic32_fetch_nand w32);
+atomics!(u64 AtomicU64 8 __tsan_atomic64_load __tsan_atomic64_store __tsan_atomic64_exchange
+    __tsan_atomic64_compare_exchange_val __tsan_atomic64_compare_exchange_strong __tsan_atomic64_compare_exchange_weak
+    __tsan_atomic64_fetch_add __tsan_atomic64_fetch_sub __tsan_atomic64_fetch_and __tsan_atomic64_fetch_or
+    __tsan_atomic64_fetch_xor __tsan_atomic64_fetch_nand w64);
