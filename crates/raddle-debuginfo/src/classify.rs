@@ -5,7 +5,7 @@
 //! access out to the first function of a crate under test. Code of a crate under test is never skipped, so
 //! a lock crate that is itself tested has only data, and so has a closure that runs under a lock.
 
-use std::sync::Arc;
+use std::ops::Deref;
 
 use crate::chain::Link;
 use crate::rules::{self, Reach, dropped};
@@ -144,7 +144,10 @@ impl Class {
 }
 
 /// The class of an access if the functions of this part of its chain settle it, whoever called them.
-pub(crate) fn settled(mut chain: impl Iterator<Item = Arc<Link>>, kind: AccessKind) -> Option<Class> {
+pub(crate) fn settled<'data>(
+    mut chain: impl Iterator<Item: Deref<Target = Link<'data>>>,
+    kind: AccessKind,
+) -> Option<Class> {
     let mut innermost = true;
     while let Some(link) = chain.next() {
         let function = &link.function;
@@ -167,7 +170,10 @@ pub(crate) fn settled(mut chain: impl Iterator<Item = Arc<Link>>, kind: AccessKi
 
 /// An observed count stays one unless the rest of the chain says that it is looked at after a thread was joined:
 /// then the thread has dropped its share, and there is only one answer.
-fn unless_joined(class: Class, mut callers: impl Iterator<Item = Arc<Link>>) -> Class {
+fn unless_joined<'data>(
+    class: Class,
+    mut callers: impl Iterator<Item: Deref<Target = Link<'data>>>,
+) -> Class {
     if class == Class::RefCountObserved
         && callers
             .by_ref()
@@ -181,7 +187,10 @@ fn unless_joined(class: Class, mut callers: impl Iterator<Item = Arc<Link>>) -> 
 
 /// Classifies an access from its chain of functions, innermost first. Consumes no more of the chain than
 /// needed.
-pub(crate) fn classify(mut chain: impl Iterator<Item = Arc<Link>>, kind: AccessKind) -> Class {
+pub(crate) fn classify<'data>(
+    mut chain: impl Iterator<Item: Deref<Target = Link<'data>>>,
+    kind: AccessKind,
+) -> Class {
     let mut only_helpers = true;
     let mut served = None;
     let mut foreign = false;
@@ -210,7 +219,7 @@ pub(crate) fn classify(mut chain: impl Iterator<Item = Arc<Link>>, kind: AccessK
             (None, _) => {}
         }
         only_helpers = false;
-        foreign |= !is_std(&link.frame.krate);
+        foreign |= !is_std(&function.krate);
     }
     // No function of a crate under test: a dependency's own thread has data, the start of a thread has not.
     served.unwrap_or(if foreign { Class::Data } else { Class::Internal })
@@ -219,25 +228,24 @@ pub(crate) fn classify(mut chain: impl Iterator<Item = Arc<Link>>, kind: AccessK
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chain::{Frame, Function};
+    use crate::chain::{Function, Text};
+    use std::sync::Arc;
 
     /// A link for a function outside of std unless its path says otherwise; `app` is under test.
-    fn link(path: &str) -> Arc<Link> {
-        let krate: Arc<str> = path.split("::").next().unwrap_or_default().into();
-        let name: Arc<str> = path.into();
+    fn link(path: &str) -> Arc<Link<'_>> {
+        let krate = path.split("::").next().unwrap_or_default();
         let function = Arc::new(Function {
-            name: name.clone(),
-            krate: krate.clone(),
-            path: path.to_owned(),
+            name: Text::Table(path),
+            krate: Text::Table(krate),
+            path: Text::Table(path),
             die: None,
             helper: rules::is_helper(path),
             drops: None,
             glue_under_test: false,
             rule: rules::rule_for(path),
         });
-        let under_test = &*krate == "app";
-        let frame = Frame { function: name, krate, file: "".into(), line: 0, column: 0, inlined: false };
-        Arc::new(Link { frame, function, under_test })
+        let under_test = krate == "app";
+        Arc::new(Link { function, file: Text::Table(""), line: 0, column: 0, inlined: false, under_test })
     }
 
     fn class(kind: AccessKind, paths: &[&str]) -> Class {

@@ -35,7 +35,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use chain::{Function, Link};
+use chain::{Function, Link, LinkOf, Text};
 use dies::{Die, Dies};
 use frame::Activation;
 use image::{Reader, Unwinding};
@@ -76,18 +76,16 @@ pub struct DebugInfo<'data> {
     dies: Dies<'data>,
     under_test: BTreeSet<String>,
     /// By return address.
-    chains: RefCell<BTreeMap<u64, Arc<[Arc<Link>]>>>,
+    chains: RefCell<BTreeMap<u64, Arc<[Link<'data>]>>>,
     /// By definition, or by name where there is no definition.
-    functions: RefCell<BTreeMap<Result<Die, String>, Arc<Function>>>,
+    functions: RefCell<BTreeMap<Result<Die, String>, Arc<Function<'data>>>>,
     strings: RefCell<BTreeSet<Arc<str>>>,
     statics: OnceCell<Statics>,
     unwinding: Unwinding<'data>,
     /// What somebody has looked up before.
     places: Option<Places<'data>>,
     /// By their numbers there.
-    placed: RefCell<BTreeMap<u32, Arc<Function>>>,
-    /// By their numbers there.
-    placed_files: RefCell<BTreeMap<u32, Arc<str>>>,
+    placed: RefCell<BTreeMap<u32, Arc<Function<'data>>>>,
     /// By return address.
     locals: RefCell<BTreeMap<u64, Arc<Locals>>>,
     /// By allocating stack and size.
@@ -120,7 +118,6 @@ impl<'data> DebugInfo<'data> {
             unwinding: image::unwinding(executable)?,
             places: None,
             placed: RefCell::default(),
-            placed_files: RefCell::default(),
             locals: RefCell::default(),
             blocks: RefCell::default(),
         })
@@ -146,18 +143,17 @@ impl<'data> DebugInfo<'data> {
             return Err(ParseError::TooLarge);
         }
         let mut maker = Maker::default();
-        let mut functions: BTreeMap<*const Function, u32> = BTreeMap::new();
+        let mut functions: BTreeMap<*const Function<'data>, u32> = BTreeMap::new();
         for (code, address) in image::code(executable)? {
             for return_address in places::behind_calls(code, address) {
                 let chain = self.chain(return_address);
-                let row = |link: &Arc<Link>| {
+                let row = |link: &Link<'data>| {
                     // `self.functions` keeps them all, so their addresses tell them apart.
                     let function = functions
                         .entry(Arc::as_ptr(&link.function))
                         .or_insert_with(|| maker.function(self.row(&link.function)));
-                    let Frame { file, line, column, .. } = &link.frame;
-                    let file = maker.string(file);
-                    FrameRow { function: *function, file, line: *line, column: *column }
+                    let file = maker.string(&link.file);
+                    FrameRow { function: *function, file, line: link.line, column: link.column }
                 };
                 let frames = chain.iter().map(row).collect();
                 maker.address(return_address, frames);
@@ -167,7 +163,7 @@ impl<'data> DebugInfo<'data> {
         Ok(maker.finish())
     }
 
-    fn row<'a>(&self, function: &'a Function) -> FunctionRow<'a> {
+    fn row<'a>(&self, function: &'a Function<'data>) -> FunctionRow<'a> {
         FunctionRow {
             name: &function.name,
             krate: &function.krate,
@@ -179,7 +175,7 @@ impl<'data> DebugInfo<'data> {
     /// The functions at a return address, innermost first; all but the last are inlined. Empty when the
     /// address is not covered by debug information.
     pub fn frames(&self, return_address: u64) -> Vec<Frame> {
-        self.chain(return_address).iter().map(|link| link.frame.clone()).collect()
+        self.chain(return_address).iter().map(Link::frame).collect()
     }
 
     /// Whether one of the functions at a return address belongs to a crate under test.
@@ -208,7 +204,7 @@ impl<'data> DebugInfo<'data> {
 
     /// The innermost frame of a crate under test.
     pub fn attribute(&self, stack: &[u64]) -> Option<Frame> {
-        self.walk(stack).find(|link| link.under_test).map(|link| link.frame.clone())
+        self.walk(stack).find(|link| link.under_test).map(|link| link.frame())
     }
 
     /// The name of the static at an address. The first call reads all units.
@@ -275,20 +271,20 @@ impl<'data> DebugInfo<'data> {
     }
 
     /// All frames of a stack, innermost first, each looked up when it is asked for.
-    fn walk(&self, stack: &[u64]) -> impl Iterator<Item = Arc<Link>> {
+    fn walk(&self, stack: &[u64]) -> impl Iterator<Item = LinkOf<'data>> {
         stack.iter().flat_map(|address| {
             let chain = self.chain(*address);
-            (0..chain.len()).map(move |index| chain[index].clone())
+            (0..chain.len()).map(move |index| LinkOf { chain: chain.clone(), index })
         })
     }
 
-    fn chain(&self, return_address: u64) -> Arc<[Arc<Link>]> {
+    fn chain(&self, return_address: u64) -> Arc<[Link<'data>]> {
         if let Some(chain) = self.chains.borrow().get(&return_address) {
             return chain.clone();
         }
         let look_up = || return_address.checked_sub(1).map(|call| self.look_up(call));
         let links = self.placed(return_address).or_else(look_up).unwrap_or_default();
-        let chain: Arc<[Arc<Link>]> = links.into();
+        let chain: Arc<[Link<'data>]> = links.into();
         self.chains.borrow_mut().insert(return_address, chain.clone());
         chain
     }
@@ -300,7 +296,7 @@ impl<'data> DebugInfo<'data> {
         let locals = return_address.checked_sub(1).and_then(|pc| {
             let function = self.outermost(pc)?;
             let activation = Activation::new(&self.dies, &self.unwinding, function, pc)?;
-            let lines = self.chain(return_address).iter().rev().map(|link| link.frame.line.into()).collect();
+            let lines = self.chain(return_address).iter().rev().map(|link| link.line.into()).collect();
             Some(Locals::find(&activation, function, lines, &|definition| self.owner(definition)))
         });
         let locals = Arc::new(locals.unwrap_or_default());
@@ -334,19 +330,19 @@ impl<'data> DebugInfo<'data> {
     }
 
     /// What the table says about a return address, if it has it.
-    fn placed(&self, return_address: u64) -> Option<Vec<Arc<Link>>> {
+    fn placed(&self, return_address: u64) -> Option<Vec<Link<'data>>> {
         let places = self.places.as_ref()?;
         let frames = places.frames(return_address)?;
         let inner = frames.len().saturating_sub(1);
         let link = |(i, row): (usize, &FrameRow)| {
             let function = self.placed_function(places, row.function)?;
-            let file = self.placed_file(places, row.file)?;
-            Some(Arc::new(self.link(function, file, (row.line, row.column), i < inner)))
+            let file = Text::Table(places.string(row.file)?);
+            Some(self.link(function, file, (row.line, row.column), i < inner))
         };
         frames.iter().enumerate().map(link).collect()
     }
 
-    fn placed_function(&self, places: &Places<'data>, number: u32) -> Option<Arc<Function>> {
+    fn placed_function(&self, places: &Places<'data>, number: u32) -> Option<Arc<Function<'data>>> {
         if let Some(function) = self.placed.borrow().get(&number) {
             return Some(function.clone());
         }
@@ -355,37 +351,24 @@ impl<'data> DebugInfo<'data> {
             Some(offset) => Some(self.dies.in_section(offset)?),
             None => None,
         };
-        // Functions of the table differ, so there is nothing to share their names with.
-        let function = Arc::new(self.describe(row.name.into(), row.krate, row.path.to_owned(), die));
+        let [name, krate, path] = [row.name, row.krate, row.path].map(Text::Table);
+        let function = Arc::new(self.describe(name, krate, path, die));
         self.placed.borrow_mut().insert(number, function.clone());
         Some(function)
     }
 
-    fn placed_file(&self, places: &Places<'data>, number: u32) -> Option<Arc<str>> {
-        if let Some(file) = self.placed_files.borrow().get(&number) {
-            return Some(file.clone());
-        }
-        let file = self.intern(places.string(number)?);
-        self.placed_files.borrow_mut().insert(number, file.clone());
-        Some(file)
-    }
-
     fn link(
         &self,
-        function: Arc<Function>,
-        file: Arc<str>,
+        function: Arc<Function<'data>>,
+        file: Text<'data>,
         (line, column): (u32, u32),
         inlined: bool,
-    ) -> Link {
-        let (name, krate) = (function.name.clone(), function.krate.clone());
-        Link {
-            frame: Frame { function: name, krate, file, line, column, inlined },
-            under_test: self.under_test.contains(&*function.krate),
-            function,
-        }
+    ) -> Link<'data> {
+        let under_test = self.under_test.contains(&*function.krate);
+        Link { function, file, line, column, inlined, under_test }
     }
 
-    fn look_up(&self, address: u64) -> Vec<Arc<Link>> {
+    fn look_up(&self, address: u64) -> Vec<Link<'data>> {
         let mut links = Vec::new();
         let Some(unit) = self.context.find_dwarf_and_unit(address).skip_all_loads() else { return links };
         let Ok(mut frames) = self.context.find_frames(address).skip_all_loads() else { return links };
@@ -402,18 +385,18 @@ impl<'data> DebugInfo<'data> {
             let function = self.function(die, &name);
             let location = frame.location.as_ref();
             let file = location.and_then(|location| location.file).unwrap_or_default();
-            let file = self.intern(as_recorded(file, directory));
+            let file = Text::Own(self.intern(as_recorded(file, directory)));
             let line = location.and_then(|location| location.line).unwrap_or(0);
             let column = location.and_then(|location| location.column).unwrap_or(0);
-            links.push(Arc::new(self.link(function, file, (line, column), true)));
+            links.push(self.link(function, file, (line, column), true));
         }
-        if let Some(last) = links.last_mut().and_then(Arc::get_mut) {
-            last.frame.inlined = false;
+        if let Some(last) = links.last_mut() {
+            last.inlined = false;
         }
         links
     }
 
-    fn function(&self, die: Option<Die>, name: &str) -> Arc<Function> {
+    fn function(&self, die: Option<Die>, name: &str) -> Arc<Function<'data>> {
         let key = die.ok_or_else(|| name.to_owned());
         if let Some(function) = self.functions.borrow().get(&key) {
             return function.clone();
@@ -421,23 +404,30 @@ impl<'data> DebugInfo<'data> {
         let symbol = Symbol::parse(name);
         let krate = symbol.krate.or_else(|| self.crate_by_namespace(die?));
         let krate = krate.as_deref().unwrap_or_else(|| symbol::crate_of_name(&symbol.name));
-        let path = symbol.path.split("::{").next().unwrap_or_default().to_owned();
-        let function = Arc::new(self.describe(self.intern(&symbol.name), krate, path, die));
+        let path = symbol.path.split("::{").next().unwrap_or_default();
+        let [name, krate, path] = [&symbol.name, krate, path].map(|text| Text::Own(self.intern(text)));
+        let function = Arc::new(self.describe(name, krate, path, die));
         self.functions.borrow_mut().insert(key, function.clone());
         function
     }
 
     /// What follows from a function's name and path.
-    fn describe(&self, name: Arc<str>, krate: &str, path: String, die: Option<Die>) -> Function {
+    fn describe(
+        &self,
+        name: Text<'data>,
+        krate: Text<'data>,
+        path: Text<'data>,
+        die: Option<Die>,
+    ) -> Function<'data> {
         let glue = symbol::glue_type(&name);
         Function {
-            krate: self.intern(krate),
             die,
             helper: rules::is_helper(&path),
             drops: glue.or_else(|| path.strip_suffix("::drop")).map(str::to_owned),
             glue_under_test: glue.is_some_and(|ty| self.under_test.contains(symbol::first_segment(ty))),
             rule: rules::rule_for(&path),
             name,
+            krate,
             path,
         }
     }

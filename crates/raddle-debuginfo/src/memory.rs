@@ -70,7 +70,7 @@ const GROUP: u64 = 16;
 
 impl TypeRef {
     /// What a block of `size` bytes allocated by `function` holds.
-    pub(crate) fn of_allocation(dies: &Dies<'_>, function: &Function, size: u64) -> Option<TypeRef> {
+    pub(crate) fn of_allocation(dies: &Dies<'_>, function: &Function<'_>, size: u64) -> Option<TypeRef> {
         let (_, parameter, usage) = ALLOCATORS.iter().find(|(path, ..)| function.path.starts_with(path))?;
         let die = function.die?;
         let ty = types::template_type(dies, die, parameter).or_else(|| {

@@ -83,7 +83,9 @@ impl Rule {
 
 /// The rule for a function, given its path without closures.
 pub(crate) fn rule_for(path: &str) -> Option<&'static Rule> {
-    RULES.iter().find(|rule| matches(rule.path, path))
+    // Most paths are of no crate that has rules, and most rules of another crate.
+    let begins_alike = |rule: &&Rule| rule.path.as_bytes().first() == path.as_bytes().first();
+    RULES.iter().filter(begins_alike).find(|rule| matches(rule.path, path))
 }
 
 /// The class of an atomic access made directly by the drop glue of `ty`, or by `ty`'s own `drop`.
