@@ -6,7 +6,7 @@ mod harness;
 use harness::thunk::*;
 use harness::{Worker, result, run, test, value};
 use raddle_core::hunt::protocol::{Request, Rest};
-use raddle_core::hunt::{CallResult, Execution, Fresh, Run};
+use raddle_core::hunt::{CallResult, Execution, Fresh, Run, RunReply};
 use raddle_core::outcome::Kind;
 
 /// Adding, with a call that goes wrong when it sees the sum 1.
@@ -251,6 +251,27 @@ fn calls_that_all_return_are_told_in_a_word_and_others_in_full() {
     assert_eq!((exits.clean, failures(&exits.distinct)), (false, vec![Kind::Crash]));
     let waits = worker.one(alone(&[&[PASS], &[OPEN]], 3));
     assert!(waits.clean, "a thread that spins in its call gives way: {:?}", waits.distinct);
+}
+
+#[test]
+fn calm_sequential_orders_are_the_same_and_nothing_is_learned_from_them() {
+    let mut worker = Worker::start();
+    let both: [&[&[u32]]; 4] =
+        [&[&[ADD, GET], &[ADD]], &[&[ADD], &[PANIC]], &[&[LEFT_RIGHT], &[RIGHT_LEFT]], &[&[PASS], &[OPEN]]];
+    for suffixes in both {
+        let orders = |calm| Run { calm, ..run(suffixes, "serial", 100) };
+        let [calm, plain] = [true, false].map(|calm| worker.one(orders(calm)));
+        assert!(calm.exhausted && plain.exhausted);
+        let calls = |reply: &RunReply| -> Vec<_> { reply.distinct.iter().map(|e| e.calls.clone()).collect() };
+        assert_eq!(calls(&calm), calls(&plain), "{suffixes:?}");
+    }
+    let traced = |calm| Run { calm, traces: true, ..run(&[&[ADD], &[ADD]], "serial", 1) };
+    let [calm, plain] = [true, false].map(|calm| worker.one(traced(calm)));
+    let accesses = |reply: &RunReply| {
+        let trace = reply.distinct[0].trace.as_ref().unwrap();
+        trace.events.iter().filter(|e| e.access().is_some()).count()
+    };
+    assert!(accesses(&calm) == 0 && accesses(&plain) > 0);
 }
 
 #[test]

@@ -128,6 +128,10 @@ pub struct Run {
     /// access than those of synchronisation is looked at.
     #[serde(default, skip_serializing_if = "is_default")]
     pub expects: u32,
+    /// Only what calls do matters, which follow each other: no other access than those of synchronisation is looked at, and
+    /// nothing is learned.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub calm: bool,
 }
 
 /// What came of a [`Run`].
@@ -310,6 +314,7 @@ impl Run {
             explain: false,
             only_failures: false,
             expects: 0,
+            calm: false,
         }
     }
 }

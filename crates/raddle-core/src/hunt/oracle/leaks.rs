@@ -32,7 +32,7 @@ pub fn leak(
         Run { replay: Some(execution.schedule.clone()), ..Run::new(text.clone(), "random", seed, 1) };
     let Some(growth) = growth(exec, replay)? else { return Ok(None) };
     let Some(least) = growth.iter().copied().min().filter(|least| *least > 0) else { return Ok(None) };
-    let serials = Serials::run(exec, test, seed, MOST_ORDERS + 1, Fresh::No)?;
+    let serials = Serials::run(exec, test, seed, MOST_ORDERS + 1, Fresh::No, false)?;
     if !serials.complete || serials.all.is_empty() || serials.all.len() as u64 > MOST_ORDERS {
         return Ok(None);
     }

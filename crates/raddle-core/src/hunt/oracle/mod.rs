@@ -238,7 +238,7 @@ impl Oracle {
         if orders > self.options.all_orders {
             return Ok(false);
         }
-        let serials = Serials::run(exec, test, seed, room(orders), self.fresh())?;
+        let serials = Serials::run(exec, test, seed, room(orders), self.fresh(), false)?;
         self.cost.serial += serials.all.len() as u64;
         self.unmask(exec, test, seed, &serials, orders)
     }
@@ -323,7 +323,7 @@ impl Oracle {
             return Ok(self.undecided());
         }
         if known.all.is_none() {
-            let all = Serials::run(exec, test, seed, room(orders), self.fresh())?;
+            let all = Serials::run(exec, test, seed, room(orders), self.fresh(), self.calm())?;
             self.cost.tests += 1;
             self.cost.serial += all.all.len() as u64;
             known.all = Some(all);
@@ -366,6 +366,12 @@ impl Oracle {
         if self.options.care == Care::Isolates { Fresh::Each } else { Fresh::No }
     }
 
+    /// Whether sequential executions are run as quickly as can be. What depends on more than synchronisation in them, such as
+    /// whether a call that spins is seen to wait, is left to those who look into suspicions.
+    fn calm(&self) -> bool {
+        self.options.care == Care::Suspects
+    }
+
     /// Whether suspicions are looked into.
     fn looks_into(&self) -> bool {
         self.options.care >= Care::LooksInto
@@ -389,7 +395,7 @@ impl Oracle {
         let mut varying = BTreeSet::new();
         let first = (self.options.care < Care::Isolates).then_some(Fresh::No);
         for fresh in first.into_iter().chain([Fresh::Each]) {
-            let again = Serials::run(exec, test, seed, room(orders).min(300), fresh)?;
+            let again = Serials::run(exec, test, seed, room(orders).min(300), fresh, false)?;
             self.cost.serial += again.all.len() as u64;
             varying.extend(serials.differing(&again, test));
         }
@@ -448,7 +454,7 @@ impl Oracle {
         let calls = Calls::new(execution);
         let before = known.len() as u64;
         let most = self.options.guided_orders;
-        let run = guided::prepare(test, seed, self.fresh());
+        let run = Run { calm: self.calm(), ..guided::prepare(test, seed, self.fresh()) };
         let (found, orders) = guided::search(exec, test, &run, &calls, &self.loose, known, most)?;
         self.cost.tests += u64::from(before == 0);
         self.cost.serial += known.len() as u64 - before;

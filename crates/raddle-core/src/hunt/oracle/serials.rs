@@ -36,8 +36,10 @@ impl Serials {
         seed: u64,
         most: u64,
         fresh: Fresh,
+        calm: bool,
     ) -> Result<Self, ExecutorError> {
-        let run = Run { stop_at_failure: false, fresh, ..Run::new(wire::encode(test), "serial", seed, most) };
+        let all = Run::new(wire::encode(test), "serial", seed, most);
+        let run = Run { stop_at_failure: false, fresh, calm, ..all };
         let mut replies = exec.run(vec![run])?;
         let Some(reply) = replies.pop() else { return Ok(Serials::default()) };
         let all = reply.distinct.iter().map(Serial::new).collect();

@@ -42,6 +42,36 @@ fn judge(ty: &objects::Type, test: &Test) -> (Vec<Judgement>, Oracle) {
     judge_with(ty, test, OracleOptions::default())
 }
 
+/// Notes whether the sequential runs that it is asked for are calm, or not, or some of each.
+struct Asked(Simulator, BTreeSet<bool>);
+
+impl Executor for Asked {
+    fn run(&mut self, runs: Vec<Run>) -> Result<Vec<RunReply>, ExecutorError> {
+        self.1.extend(runs.iter().filter(|r| r.strategy.starts_with("serial")).map(|r| r.calm));
+        self.0.run(runs)
+    }
+}
+
+#[test]
+fn who_only_suspects_runs_sequential_orders_calmly_and_who_has_the_last_word_does_not() {
+    let ty = objects::counter();
+    let adds = [("Counter::add", 1), ("Counter::get", 0)];
+    let many = [adds, adds].concat();
+    // Few orders are all run; of many some are looked for.
+    for t in [test(&ty, &[], &adds, &adds), test(&ty, &[], &many, &many)] {
+        let run = Run { stop_at_failure: false, ..Run::new(wire::encode(&t), "random", 1, 200) };
+        let executions = Simulator::new(ty.clone()).run(vec![run]).unwrap().remove(0).distinct;
+        for care in [Care::Suspects, Care::LooksInto, Care::Isolates] {
+            let mut oracle = Oracle::new(&ty.harness, OracleOptions { care, ..OracleOptions::default() });
+            let mut asked = Asked(Simulator::new(ty.clone()), BTreeSet::new());
+            for execution in executions.iter().take(10) {
+                oracle.judge(&mut asked, &t, 1, execution).unwrap();
+            }
+            assert_eq!(asked.1, BTreeSet::from([care == Care::Suspects]), "{care:?}");
+        }
+    }
+}
+
 fn verdicts(judgements: &[Judgement]) -> Vec<&Verdict> {
     judgements.iter().filter_map(|j| if let Judgement::Wrong(v) = j { Some(&**v) } else { None }).collect()
 }
@@ -290,7 +320,7 @@ fn a_panic_that_ends_one_thread_and_not_the_other_says_nothing_about_who_calls()
     let t =
         test(&ty, &[], &[("Queue::peek", 0), ("Queue::push", 1)], &[("Queue::push", 2), ("Queue::len", 0)]);
     let mut sim = Simulator::new(ty.clone());
-    let all = Serials::run(&mut sim, &t, 1, 100, Fresh::No).unwrap();
+    let all = Serials::run(&mut sim, &t, 1, 100, Fresh::No, false).unwrap();
     let panicked = |s: &Serial| s.calls.iter().any(|(_, c)| matches!(c.result, CallResult::Panic { .. }));
     assert!(all.all.iter().any(panicked));
     let order = |s: &Serial| Order { calls: s.calls.order(), ..Order::default() };
