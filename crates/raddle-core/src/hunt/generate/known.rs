@@ -45,19 +45,26 @@ pub struct Promise {
     pub mixed: u32,
     /// Variables that both touch and one writes.
     pub conflicts: u32,
+    /// Instances of patterns of three steps, on all variables, that one call of each allows.
+    pub instances: u32,
 }
 
 /// More variables than this make a pair no more promising.
 const MANY: u32 = 4;
+/// What a variable or a conflict weighs in comparison with twice as many instances, which decide only between pairs that have
+/// the same of those.
+const VARIABLES: u64 = 32;
 /// Pairs of accesses of one method at most.
 const LARGE: usize = 4_000;
 
 impl Promise {
     /// One number; 0 if the methods cannot disturb each other. A conflict alone counts little, since most pairs of methods of
-    /// a type that locks well have one.
+    /// a type that locks well have one. Among equals those come first that allow more instances: a test for them covers more, and a
+    /// call that comes back to a variable more often has more places where it can be disturbed.
     pub fn weight(self) -> u64 {
         let steps = 32 * self.torn.min(MANY) + 12 * self.perhaps.min(MANY) + 16 * self.mixed.min(MANY);
-        u64::from(steps + self.conflicts.min(1))
+        VARIABLES * u64::from(steps + self.conflicts.min(1))
+            + u64::from(self.instances.saturating_add(1).ilog2())
     }
 }
 
@@ -96,7 +103,7 @@ impl Known {
 
     /// The pairs of methods that can disturb each other; the first is the one that is disturbed.
     pub fn promises(&self) -> BTreeMap<(ThunkId, ThunkId), Promise> {
-        let spans: BTreeMap<ThunkId, BTreeSet<Span>> =
+        let spans: BTreeMap<ThunkId, Spans> =
             self.methods.iter().map(|(m, accesses)| (*m, spans(accesses))).collect();
         let by_variables: BTreeMap<ThunkId, ByVariables<'_>> =
             spans.iter().map(|(m, spans)| (*m, by_variables(spans))).collect();
@@ -117,7 +124,7 @@ impl Known {
         &self,
         a: ThunkId,
         b: ThunkId,
-        of_a: &BTreeSet<Span>,
+        of_a: &Spans,
         of_b: &ByVariables<'_>,
         crossings: &[Crossing],
     ) -> Promise {
@@ -132,7 +139,8 @@ impl Known {
             return Promise::default();
         }
         let (mut torn, mut perhaps, mut mixed) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        for span in of_a {
+        let mut instances = 0u32;
+        for (span, pairs) in of_a {
             let [(first, x), (second, y)] = span.ends;
             if !conflicts.contains(&x) || !conflicts.contains(&y) {
                 continue;
@@ -146,9 +154,10 @@ impl Known {
                         })
                         && !shut_out(&span.throughout, &plain(&k.locks))
                 };
-                let known = if span.again { &mut perhaps } else { &mut torn };
-                if !known.contains(&x) && self.methods[&b].iter().any(fits) {
-                    known.insert(x);
+                let between = self.methods[&b].iter().filter(|k| fits(k)).count() as u32;
+                if between > 0 {
+                    if span.again { &mut perhaps } else { &mut torn }.insert(x);
+                    instances = instances.saturating_add(pairs.saturating_mul(between));
                 }
             } else if (mixed.len() as u32) < MANY {
                 let variables = (x.min(y), x.max(y));
@@ -163,16 +172,20 @@ impl Known {
             perhaps: perhaps.difference(&torn).count() as u32,
             mixed: mixed.len() as u32,
             conflicts: conflicts.len() as u32,
+            instances,
         }
     }
 }
 
+/// The spans of a method, and how many pairs of its accesses are such a one.
+type Spans = BTreeMap<Span, u32>;
+
 /// The spans of a method over two variables, by those, the smaller first.
 type ByVariables<'s> = BTreeMap<(u32, u32), Vec<&'s Span>>;
 
-fn by_variables(spans: &BTreeSet<Span>) -> ByVariables<'_> {
+fn by_variables(spans: &Spans) -> ByVariables<'_> {
     let mut by = ByVariables::new();
-    for span in spans {
+    for span in spans.keys() {
         let [(_, x), (_, y)] = span.ends;
         if x != y {
             by.entry((x.min(y), x.max(y))).or_default().push(span);
@@ -219,20 +232,21 @@ fn mixes(crossings: &[Crossing], a: &Span, b: &Span) -> bool {
     })
 }
 
-fn spans(accesses: &BTreeSet<KnownAccess>) -> BTreeSet<Span> {
-    let mut spans = BTreeSet::new();
+fn spans(accesses: &BTreeSet<KnownAccess>) -> Spans {
+    let mut spans = Spans::new();
     for first in accesses {
         // A read-modify-write is one step, so an instruction pairs with itself only for the same kind of access.
         let fits = |s: &&KnownAccess| s.site != first.site || first.again && *s == first;
         for second in accesses.iter().filter(fits) {
             let continuous =
                 first.locks.intersection(&second.locks).filter(|(_, _, section)| section.is_some());
-            spans.insert(Span {
+            let span = Span {
                 again: first.site == second.site,
                 ends: [(first.kind, first.variable), (second.kind, second.variable)],
                 at: [plain(&first.locks), plain(&second.locks)],
                 throughout: continuous.map(|(lock, mode, _)| (*lock, *mode)).collect(),
-            });
+            };
+            *spans.entry(span).or_default() += 1;
             if spans.len() >= LARGE {
                 return spans;
             }
@@ -280,6 +294,19 @@ mod tests {
         assert_eq!(promise(&reads(Some(1), Some(2)), &writer(0, Some(1))).torn, 1, "the lock is given back");
         assert_eq!(promise(&reads(None, None), &[access(Read, 0, 3, None)]), Promise::default());
         assert_eq!(promise(&reads(None, None), &writer(1, None)), Promise::default());
+    }
+
+    #[test]
+    fn of_equally_promising_pairs_the_one_that_allows_more_instances_comes_first() {
+        let reads =
+            |times: u32| -> Vec<KnownAccess> { (0..times).map(|n| access(Read, 0, n, None)).collect() };
+        let writer = [access(Write, 0, 9, None)];
+        let [twice, often] = [2, 4].map(|times| promise(&reads(times), &writer));
+        assert_eq!((twice.torn, twice.instances, often.torn, often.instances), (1, 2, 1, 12));
+        assert!(often.weight() > twice.weight());
+        let more = Promise { torn: 1, conflicts: 1, instances: u32::MAX, ..Promise::default() };
+        let mixed = Promise { mixed: 1, instances: 0, ..more };
+        assert!(mixed.weight() > more.weight(), "instances only decide between equals");
     }
 
     #[test]

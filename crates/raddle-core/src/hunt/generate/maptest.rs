@@ -43,7 +43,7 @@ const AT_ONCE: usize = 4;
 /// Calls that a suffix has for them, about: the orders in which calls can come have to be looked at when a test is judged.
 const CALLS: usize = 4;
 /// How much two methods promise that each take a second object: threads can use two objects crosswise, and lock them so.
-const CROSSWISE: u64 = 400;
+const CROSSWISE: u64 = 12_800;
 /// Prefixes that showed something new and are used again.
 const KEPT: usize = 24;
 /// How many of those are changed a little before.
