@@ -16,6 +16,8 @@ pub struct Replies {
     unread: Vec<u8>,
     /// How much of it is known to be without the end of a line.
     searched: usize,
+    /// Where the next bytes come to. Of its pages only those are ever touched that replies need.
+    chunk: Box<[u8]>,
 }
 
 /// What came.
@@ -32,15 +34,14 @@ pub enum Heard {
 impl Replies {
     /// The replies that come from here.
     pub fn new(out: ChildStdout) -> Self {
-        Replies { out, unread: Vec::with_capacity(CHUNK), searched: 0 }
+        Replies { out, unread: Vec::new(), searched: 0, chunk: vec![0; CHUNK].into() }
     }
 
     /// Waits for the next line.
     pub fn next(&mut self, patience: Duration) -> Heard {
         loop {
             if let Some(end) = self.unread[self.searched..].iter().position(|&b| b == b'\n') {
-                let rest = self.unread.split_off(self.searched + end + 1);
-                let mut line = std::mem::replace(&mut self.unread, rest);
+                let mut line: Vec<u8> = self.unread.drain(..=self.searched + end).collect();
                 line.pop();
                 self.searched = 0;
                 return Heard::Line(line);
@@ -53,13 +54,9 @@ impl Replies {
             if matches!(ready, Ok(0)) {
                 return Heard::Nothing;
             }
-            let from = self.unread.len();
-            self.unread.resize(from + CHUNK, 0);
-            let read = self.out.read(&mut self.unread[from..]);
-            self.unread.truncate(from + read.as_ref().map_or(0, |n| *n));
-            match read {
+            match self.out.read(&mut self.chunk) {
                 Ok(0) => return Heard::End,
-                Ok(_) => {}
+                Ok(n) => self.unread.extend_from_slice(&self.chunk[..n]),
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => return Heard::Nothing,
                 Err(_) => return Heard::End,
             }

@@ -338,7 +338,7 @@ fn next_request(store: &mut Store, hunt: &mut Hunt) -> Option<Request> {
         }
         scanned = hunt.unread.len();
         ready(store, hunt.request_fd, libc::POLLIN);
-        let mut chunk = [0u8; 1 << 14];
+        let mut chunk = [0u8; PIPE_BUF];
         // SAFETY: reads into a live buffer of that length.
         let n = unsafe { libc::read(hunt.request_fd, chunk.as_mut_ptr().cast(), chunk.len()) };
         if n <= 0 {
