@@ -69,7 +69,8 @@ const PRIOR: [u64; PATTERNS] = [6, 6, 10, 8, 5, 5, 8, 4, 1, 1, 1, 1, 1, 1, 1, 1,
 /// argument, call or number of repetitions. Some schedules of every test follow no instance.
 #[derive(Clone, Debug)]
 pub struct MapTest {
-    covcon: CovCon,
+    /// Shared with copies that rehearse, as long as they make no test of its.
+    covcon: Rc<CovCon>,
     builder: Builder,
     options: Options,
     /// The strategy of schedules that follow no instance, and how many schedules a test has in all.
@@ -82,7 +83,7 @@ pub struct MapTest {
     patterns: Rc<PatternCoverage>,
     weights: [u64; PATTERNS],
     in_vain: Rc<BTreeMap<Instance, u32>>,
-    kept: Vec<Sequence>,
+    kept: Rc<Vec<Sequence>>,
     /// Pairs of methods that can disturb each other: how promising they are, and how often they were tried.
     promising: Vec<(ThunkId, ThunkId, u64, u64)>,
     /// What a static analysis says about the methods.
@@ -103,7 +104,7 @@ impl MapTest {
         let learning = Options { runs: vec![(unguided.clone(), schedules)], ..options.clone() };
         let builder = Builder::new(harness, seed.wrapping_add(1));
         MapTest {
-            covcon: CovCon::new(harness, seed, learning),
+            covcon: Rc::new(CovCon::new(harness, seed, learning)),
             builder,
             options,
             unguided: (unguided, schedules),
@@ -112,7 +113,7 @@ impl MapTest {
             patterns: Rc::default(),
             weights: PRIOR,
             in_vain: Rc::default(),
-            kept: Vec::new(),
+            kept: Rc::default(),
             promising: Vec::new(),
             known: Rc::default(),
             rehearsals: Rehearsals::default(),
@@ -352,7 +353,7 @@ impl Generator for MapTest {
                 }
             }
         }
-        self.covcon.next(exec)
+        Rc::make_mut(&mut self.covcon).next(exec)
     }
 
     fn prepare(&mut self, tests: usize, exec: &mut dyn Executor) -> Result<(), ExecutorError> {
@@ -377,15 +378,16 @@ impl Generator for MapTest {
                 self.weights[target.pattern().index()] += 1;
             }
         }
-        self.covcon.feedback(plan, replies);
+        Rc::make_mut(&mut self.covcon).feedback(plan, replies);
         let text = crate::hunt::wire::encode(&plan.test);
         if let Some(i) = self.pending.iter().position(|(t, _)| *t == text) {
             let (_, prefix) = self.pending.swap_remove(i);
             if new > 0 || replies.iter().any(|r| r.values > 0) {
-                if self.kept.len() == KEPT {
-                    self.kept.remove(0);
+                let kept = Rc::make_mut(&mut self.kept);
+                if kept.len() == KEPT {
+                    kept.remove(0);
                 }
-                self.kept.push(prefix);
+                kept.push(prefix);
             }
         }
     }
