@@ -52,6 +52,8 @@ struct Hunt {
     /// Uncontrolled calls that the command has heard of.
     told: usize,
     spent: Spent,
+    /// How much of the processor time of the child in progress is part of that.
+    charged: u64,
     /// Keys of the executions of the run that have been reported.
     seen: BTreeSet<Vec<u8>>,
     record: Record,
@@ -163,6 +165,7 @@ pub unsafe extern "C" fn raddle_rt_hunt_1(run: RunTest, data: *mut c_void) -> c_
                 reply: None,
                 told: 0,
                 spent: Spent::default(),
+                charged: 0,
                 seen: BTreeSet::new(),
                 record: Record::default(),
                 follower: Follower::default(),

@@ -44,6 +44,7 @@ pub fn zygote() -> c_int {
     let status = loop {
         r.blocks.reserve(store.most_threads.max(8));
         store.end = End::Running;
+        let before = of_children_us();
         let pid = control::fork();
         if pid == 0 {
             r.begin_loop();
@@ -58,6 +59,7 @@ pub fn zygote() -> c_int {
             Some(Errand::End) => break 0,
             None if hunt.executing => {
                 lost = 0;
+                hunt.spent.all += (of_children_us() - before).saturating_sub(hunt.charged);
                 heap::persistent(|| bury(store, hunt, &fate));
             }
             None => {
@@ -78,7 +80,7 @@ fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
     if hunt.request.is_none() {
         hunt.spent.start += processor_us();
     }
-    let mut told = processor_us();
+    hunt.charged = processor_us();
     loop {
         if hunt.request.is_none() {
             match heap::persistent(|| next_request(store, hunt)) {
@@ -89,12 +91,12 @@ fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
         while let Some(run) = hunt.run().filter(|_| !hunt.in_doubt) {
             let fresh = run.fresh;
             if hunt.explain.doubts() {
-                explain_execution(store, hunt, fresh == Fresh::Each, told);
+                explain_execution(store, hunt, fresh == Fresh::Each);
                 ran = true;
                 continue;
             }
             if ran && (fresh == Fresh::Each || fresh == Fresh::Once && hunt.reply.is_none() || worn_out()) {
-                hunt.spent.all += processor_us() - told;
+                hunt.charge();
                 leave(hunt, Errand::Renew);
             }
             if hunt.later.is_full() {
@@ -112,16 +114,14 @@ fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
         if !hunt.in_doubt {
             covering(store, hunt, later::catch_up);
         }
-        let now = processor_us();
-        hunt.spent.all += now - told;
-        told = now;
+        hunt.charge();
         answer(store, hunt);
     }
 }
 
 /// Runs sequential orders until the execution in doubt is explained or given up. Where the execution had a process of its own,
 /// every order has one, too: this one is left when the next order is prepared, and the next child begins with it.
-fn explain_execution(store: &mut Store, hunt: &mut Hunt, each: bool, told: u64) {
+fn explain_execution(store: &mut Store, hunt: &mut Hunt, each: bool) {
     let began = processor_us();
     loop {
         if hunt.explain.running() {
@@ -132,12 +132,11 @@ fn explain_execution(store: &mut Store, hunt: &mut Hunt, each: bool, told: u64) 
         if more && !each {
             continue;
         }
-        let now = processor_us();
-        hunt.spent.judge += now - began;
+        hunt.spent.judge += processor_us() - began;
         if !more {
             return;
         }
-        hunt.spent.all += now - told;
+        hunt.charge();
         leave(hunt, Errand::Renew);
     }
 }
@@ -173,6 +172,18 @@ fn processor_us() -> u64 {
     now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1_000
 }
 
+/// Microseconds that the children of this process that have ended were on a processor.
+fn of_children_us() -> u64 {
+    // SAFETY: writes to a live value, of which all zeros is one.
+    let used = unsafe {
+        let mut used = std::mem::zeroed::<libc::rusage>();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut used);
+        used
+    };
+    let us = |t: libc::timeval| t.tv_sec as u64 * 1_000_000 + t.tv_usec as u64;
+    us(used.ru_utime) + us(used.ru_stime)
+}
+
 fn leave(hunt: &mut Hunt, errand: Errand) -> ! {
     hunt.errand = Some(errand);
     crate::quit(SAID)
@@ -183,6 +194,13 @@ fn worn_out() -> bool {
 }
 
 impl Hunt {
+    /// Counts the processor time of this child since it was last counted.
+    fn charge(&mut self) {
+        let now = processor_us();
+        self.spent.all += now - self.charged;
+        self.charged = now;
+    }
+
     /// The run in progress, or next.
     fn run(&self) -> Option<&Run> {
         self.request.as_ref()?.runs.get(self.replies.len())
