@@ -32,8 +32,9 @@ pub use known::{bore, caches, dress, heat, hot, hush, listen_again, quiet, site}
 
 use crate::fiber::State;
 use crate::memory;
+use crate::patch;
 use crate::progress;
-use crate::runtime::{self, Mode, in_stack, rt};
+use crate::runtime::{self, Inside, Mode, in_stack, rt};
 use crate::shadow::{Clash, POINT, Touch};
 use raddle_core::{SiteId, ThreadId};
 
@@ -80,6 +81,16 @@ pub fn matters(pc: usize) -> bool {
     let me = runtime::me();
     me.raw += 1;
     !(runtime::alone() || me.raw < me.raw_limit && quiet(pc))
+}
+
+/// An operation that a hook does in place of the program does not matter here, as things stand: in brisk executions the function at
+/// `just`, which does nothing else, is called from now on.
+#[inline(always)]
+fn calm_down(pc: usize, just: usize) {
+    if patch::is_on() && !runtime::alone() && patch::is_news(pc) && !rt().store.sites.have_point_at(pc) {
+        let _inside = Inside::enter();
+        patch::replace(pc, just);
+    }
 }
 
 /// Says what to do about an access; remembers it in the shadow memory unless it is a scheduling point.

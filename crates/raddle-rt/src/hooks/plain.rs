@@ -1,6 +1,6 @@
 //! Plain accesses, ranges and the memory functions.
 
-use super::{Verdict, filter, remember, site, stand};
+use super::{Verdict, calm_down, filter, remember, site, stand};
 use crate::fiber::Fiber;
 use crate::image::{AccessKind, Class};
 use crate::patch;
@@ -215,15 +215,6 @@ pub unsafe extern "C" fn __tsan_vptr_update(addr: usize, value: usize) {
         accessed = sym accessed,
         listening = sym runtime::LISTENING,
     )
-}
-
-/// In brisk executions the function `just` is called from now on in place of this hook, if there is no scheduling point.
-#[inline(always)]
-fn calm_down(pc: usize, just: usize) {
-    if patch::is_on() && patch::is_news(pc) && !rt().store.sites.have_point_at(pc) {
-        let _inside = Inside::enter();
-        patch::replace(pc, just);
-    }
 }
 
 /// Two raw events, the read of the source and the write of the destination, then the copy.

@@ -4,25 +4,15 @@
 //! operating-system thread, so locked hardware operations are only needed outside executions.
 //!
 //! An operation has up to three functions. The *hook* is what the compiler calls. In brisk executions, where the call of a
-//! hook is overwritten (see [`patch`]), there may be in its place the function that *just* does the operation, where
+//! hook is overwritten (see [`patch`](crate::patch)), there may be in its place the function that *just* does the operation, where
 //! nobody has to know of it, or the *step*, which does it at its turn, knowing already what the hook would look up.
 
 use super::atomic::{Pending, Shape, announce, happened};
 use super::briskly::{self, Spot};
-use super::matters;
-use crate::patch;
+use super::{calm_down, matters};
 use crate::runtime::{self, Inside};
 use std::arch::naked_asm;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
-
-/// An operation does not matter: in brisk executions the function at `just` is called from now on.
-#[inline(always)]
-fn calm_down(pc: usize, just: usize) {
-    if patch::is_on() && !runtime::alone() && patch::is_news(pc) {
-        let _inside = Inside::enter();
-        patch::replace(pc, just);
-    }
-}
 
 /// The three functions of operations that replace a value by one computed from it.
 macro_rules! replacing {
