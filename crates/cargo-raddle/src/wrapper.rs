@@ -25,6 +25,8 @@ pub const INSTRUMENT: &[&str] = &[
     "-Zsanitizer=thread",
     "-Zexternal-clangrt",
     "-Cunsafe-allow-abi-mismatch=sanitizer",
+    // Functions with the same code stay apart: a report has to name the one that was called.
+    "-Zmerge-functions=disabled",
     "-Cllvm-args=-tsan-instrument-read-before-write=1",
     "-Cdebuginfo=2",
 ];
