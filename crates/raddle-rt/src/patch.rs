@@ -3,8 +3,9 @@
 //! A brisk execution (see [`brisk`](crate::brisk)) stops at known scheduling points and at locks. All other hooks, nine of ten,
 //! have nothing to say to it, and calling them takes a good part of its time. So when such a hook is called in one, its call is
 //! overwritten: a plain access has nothing instead, an atomic one, or a copy, a function that only does what the hook was to
-//! do. A step, too, is made by a function of its own, to which all that is known about the place is handed. Before an execution that is looked at, all calls are put back, and when something new is learned they are put back
-//! for good, because what did not matter may matter now.
+//! do. A step, too, is made by a function of its own, to which all that is known about the place is handed. Before an
+//! execution that is looked at, all calls are put back, and when something new is learned they are put back for good, because
+//! what did not matter may matter now.
 //!
 //! Only calls in the executable itself are overwritten, of the form that compiler and linker make: a call of five bytes, to
 //! an entry of the procedure linkage table that leads into this library. What replaces them is as long, so that nothing else

@@ -53,7 +53,7 @@ fn impatient(site: SiteId) {
             }
         }
     } else if !alone() {
-        r.store.impatient |= !brisk();
+        r.store.impatient = true;
         let (steps, urged) = (r.steps, me().urged);
         let e = r.event(site, Op::Yield);
         if spinning && urged > 0 {

@@ -65,7 +65,7 @@ pub struct Store {
     pub brisk: bool,
     /// The dice as they were when it began, if it is one.
     pub dice: Option<Dice>,
-    /// A thread had to be made to yield in an execution that was looked at.
+    /// A thread had to be made to yield in an execution in which accesses are counted.
     pub impatient: bool,
     /// The execution in progress repeats a brisk one with the same dice: nothing is learned that would change its steps.
     pub repeats: bool,
