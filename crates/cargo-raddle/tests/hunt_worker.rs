@@ -254,6 +254,14 @@ fn calls_that_all_return_are_told_in_a_word_and_others_in_full() {
 }
 
 #[test]
+fn a_call_that_reads_what_the_one_before_has_read_is_not_taken_for_one_that_waits() {
+    let mut worker = Worker::start();
+    let orders = worker.one(run(&[&[GET; 8], &[ADD]], "serial", 100));
+    assert!(orders.exhausted);
+    assert_eq!(orders.executions, 9, "the other call comes before, between or after the eight");
+}
+
+#[test]
 fn calm_sequential_orders_are_the_same_and_nothing_is_learned_from_them() {
     let mut worker = Worker::start();
     let both: [&[&[u32]]; 4] =

@@ -204,6 +204,8 @@ pub extern "C" fn raddle_rt_enter_1(thread: u32, step: u32, thunk: u32) {
         heap::persistent(|| hunt.record.enter(thread, step, thunk));
     }
     runtime::me().calling = true;
+    // What the call before has read says nothing about whether this one waits.
+    crate::progress::progressed();
     runtime::after(SiteId(0));
 }
 
