@@ -177,9 +177,13 @@ pub fn dress(pc: usize) {
     spots.filter(|spot| spot.pc == pc).for_each(|spot| spot.bare.set(false));
 }
 
-/// Whether nothing is known yet about the call that returns to `pc`; asked once for each.
-#[inline]
+/// Whether hooks are taken out and nothing is known yet about the call that returns to `pc`; asked once for each.
+#[inline(always)]
 pub fn is_news(pc: usize) -> bool {
+    is_on() && ask(pc)
+}
+
+fn ask(pc: usize) -> bool {
     let Some(p) = patches() else { return false };
     if p.asked.get(pc as u64).is_some() {
         return false;

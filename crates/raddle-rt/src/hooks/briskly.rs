@@ -47,7 +47,7 @@ pub fn announce(addr: usize, shape: Shape, pc: usize, step: usize) -> Option<Tur
         return None;
     }
     let spot = super::hot(pc)?;
-    if patch::is_on() && patch::is_news(pc) {
+    if patch::is_news(pc) {
         patch::divert(spot.clone(), shape.register(), step);
     }
     take_turn(addr, shape, &spot)
