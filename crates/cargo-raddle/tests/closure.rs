@@ -103,7 +103,7 @@ fn the_command_line_wins_over_what_a_check_wants() {
 
 #[test]
 fn exhaustive_search_visits_every_order_and_failed_or_abandoned_executions_leave_nothing_behind() {
-    for target in ["exhaustive", "dpor", "leaks", "abandoned", "brisk", "points"] {
+    for target in ["exhaustive", "dpor", "leaks", "abandoned", "brisk", "sprint", "points"] {
         let ran = test(target, &[]);
         assert_eq!(ran.code, 0, "{:?}", ran.events);
     }

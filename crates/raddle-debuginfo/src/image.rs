@@ -2,7 +2,7 @@
 
 use gimli::Section as _;
 use gimli::{EndianSlice, LittleEndian};
-use object::{Object, ObjectSection, SectionKind};
+use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
 use crate::ParseError;
 
@@ -60,4 +60,13 @@ pub(crate) fn code(bytes: &[u8]) -> Result<Vec<(&[u8], u64)>, ParseError> {
     let file = object::File::parse(bytes)?;
     let code = file.sections().filter(|section| section.kind() == SectionKind::Text);
     code.map(|section| Ok((section.data()?, section.address()))).collect()
+}
+
+/// The address of a static of one byte in whose symbol this name occurs, relative to where the executable is loaded.
+pub fn flag(executable: &[u8], name: &str) -> Option<u64> {
+    let file = object::File::parse(executable).ok()?;
+    let is_it = |s: &object::Symbol<'_, '_>| {
+        s.kind() == SymbolKind::Data && s.size() == 1 && s.name().is_ok_and(|n| n.contains(name))
+    };
+    file.symbols().find(is_it).map(|s| s.address())
 }

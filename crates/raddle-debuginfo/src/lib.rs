@@ -46,6 +46,7 @@ use symbol::Symbol;
 
 pub use chain::Frame;
 pub use classify::{AccessKind, Class, LockFamily, LockMode, LockOp, LockStep};
+pub use image::flag;
 pub use memory::TypeRef;
 pub use types::{Name, Word};
 pub use words::Holders;

@@ -49,12 +49,12 @@ pub unsafe extern "C" fn switch(save: *mut usize, to: usize, fs: usize) {
 }
 
 /// The same in the middle of a function, where the last switch, or [`set_fs_base`], has set the thread pointer and nobody else
-/// since: most switches are like that.
+/// since: most switches are like that. The stack pointer to continue with is at `to`, which may be `save`.
 ///
 /// # Safety
 /// As for [`switch`].
 #[inline(always)]
-pub unsafe fn switch_again(save: *mut usize, to: usize, fs: usize) {
+pub unsafe fn switch_again(save: *mut usize, to: *const usize, fs: usize) {
     // SAFETY: as for `switch`; all registers but the stack pointer, which is the same afterwards, may have changed.
     unsafe {
         asm!(
@@ -63,7 +63,7 @@ pub unsafe fn switch_again(save: *mut usize, to: usize, fs: usize) {
             "lea rax, [rip + 3f]",
             "push rax",
             "mov [rdi], rsp",
-            "mov rsp, rsi",
+            "mov rsp, [rsi]",
             "cmp rdx, [rip + {now}]",
             "je 2f",
             "wrfsbase rdx",

@@ -8,7 +8,7 @@
 //! after which the pointer has to be right. What a program reads and writes is the same in either case.
 
 use crate::arch;
-use crate::runtime::me;
+use crate::runtime::{me, rt};
 
 /// Accesses relative to the thread pointer reach 2 GiB in both directions.
 const REACH: usize = 2 << 30;
@@ -36,6 +36,7 @@ pub fn forbid() {
     if is_possible() && arch::fs_base() == NOWHERE {
         me().dress();
     }
+    rt().fibers.iter_mut().for_each(|f| f.bare = false);
     // SAFETY: one controlled thread.
     unsafe { POSSIBLE = false };
 }
@@ -47,7 +48,7 @@ pub fn suffices(pc: usize) -> bool {
     unsafe { POSSIBLE && !(*users).contains(&pc) }
 }
 
-/// Whether a fiber may be continued without.
+/// Whether fibers may be continued without.
 #[inline(always)]
 pub fn is_possible() -> bool {
     // SAFETY: one controlled thread.

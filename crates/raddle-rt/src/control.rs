@@ -110,10 +110,10 @@ pub fn wait_for(pid: i32, store: &mut Store) -> Fate {
     let patience = store.job.hang_ms.max(1);
     let (budget, steps) = (store.job.budget_ms, store.job.max_steps);
     let latest = if budget == 0 || store.replay.is_some() { u64::MAX } else { budget + LATE_MS };
-    // SAFETY: plain system calls on our own child; `heartbeat` is written by the child, hence volatile.
+    // SAFETY: plain system calls on our own child; what is read is written by the child, hence volatile.
     unsafe {
-        let heartbeat = &raw const store.heartbeat;
-        let beat = || heartbeat.read_volatile();
+        let (heartbeat, sprint_left) = (&raw const store.heartbeat, &raw const store.sprint_left);
+        let beat = || (heartbeat.read_volatile(), sprint_left.read_volatile());
         let mut last = beat();
         let mut still = 0;
         let mut hung = false;
@@ -440,6 +440,7 @@ impl Runtime {
         self.spare.reverse();
         self.finished.clear();
         self.standing.clear();
+        self.rest_sprint();
         crate::interpose::malloc::heap().begin();
         crate::interpose::random::reset();
         self.clock.reset();
@@ -524,6 +525,7 @@ pub fn leave() -> ! {
 
 fn count() {
     let r = rt();
+    r.end_sprint();
     r.store.stats.steps += r.visible;
     r.store.stats.decisions += r.decisions as u64;
 }

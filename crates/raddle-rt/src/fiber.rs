@@ -1,6 +1,7 @@
 //! A thread of the program under test.
 
 use crate::arch;
+use crate::bare;
 use crate::image::Image;
 use crate::runtime::Mode;
 use crate::stack::Stack;
@@ -35,7 +36,7 @@ pub enum State {
 pub struct Gate {
     /// The lock's word.
     pub addr: usize,
-    /// Which bits of the word, of what width, have to be how.
+    /// Which bits of the word have to be how.
     pub test: Test,
     /// Taken for reading, if it is a reader-writer lock.
     pub reader: bool,
@@ -44,14 +45,10 @@ pub struct Gate {
 }
 
 /// A test of a lock word. The masks are facts about the lock implementations.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Test {
-    /// Free when the bits of an 8-bit word under the mask are zero.
-    Zero8(u8),
-    /// Free when the bits of a 32-bit word under the mask are zero.
-    Zero32(u32),
-    /// Free when the bits of a 64-bit word under the mask are zero.
-    Zero64(u64),
+    /// Free when the bits of the word under the mask are zero.
+    Zero(u64),
     /// A reader may enter std's futex lock: fewer readers than the maximum, nobody waiting.
     StdRead,
     /// Free when the runtime's own model of a pthread lock says so.
@@ -267,13 +264,18 @@ impl Fiber {
     /// It stands before the step that returns to `pc`, after which it may have no thread pointer, or has to have its own.
     #[inline(always)]
     pub fn may_go_bare(&mut self, bare: bool, pc: usize) {
-        self.bare = bare;
-        if bare {
-            self.bare_since = pc;
-            self.bare_depth = self.calls.len();
-        } else {
+        self.leave(bare, pc);
+        if !self.bare {
             self.dress();
         }
+    }
+
+    /// The same where a switch follows in any case, which sees to the pointer.
+    #[inline(always)]
+    pub fn leave(&mut self, bare: bool, pc: usize) {
+        self.bare = bare & bare::is_possible();
+        self.bare_since = pc;
+        self.bare_depth = self.calls.len();
     }
 
     /// It, the running one, has its thread pointer from now on.

@@ -16,6 +16,10 @@ pub struct Image {
     pub range: (usize, usize),
     info: Option<DebugInfo<'static>>,
     crates: Vec<String>,
+    /// The file.
+    executable: Option<&'static [u8]>,
+    /// See [`Image::handles_overflows`], once that was asked for.
+    handles_overflows: Option<Option<usize>>,
 }
 
 /// Crates whose frames a person does not want to see in a backtrace.
@@ -32,7 +36,8 @@ impl Image {
             Some(table) => info.map(|i| i.with_places(table)),
             None => info,
         };
-        Image { base, range: (base, high), info, crates: crates.to_vec() }
+        let crates = crates.to_vec();
+        Image { base, range: (base, high), info, crates, executable, handles_overflows: None }
     }
 
     fn relative(&self, chain: &[usize]) -> Vec<u64> {
@@ -134,6 +139,14 @@ impl Image {
     pub fn hides_synchronisation(&mut self, chain: &[usize]) -> bool {
         let frames = self.all(chain);
         frames.iter().any(|f| f.function.contains("sync::condvar") || f.function.contains("sync::barrier"))
+    }
+
+    /// Where std keeps whether each new thread is to be prepared for an overflow of its stack, if that can be found.
+    pub fn handles_overflows(&mut self) -> Option<usize> {
+        *self.handles_overflows.get_or_insert_with(|| {
+            let flag = raddle_debuginfo::flag(self.executable?, "stack_overflow3imp13NEED_ALTSTACK")?;
+            Some(self.base + flag as usize)
+        })
     }
 
     /// What a static is called.

@@ -36,6 +36,7 @@ mod runtime;
 mod shadow;
 mod signals;
 mod sites;
+mod sprint;
 mod stack;
 mod standing;
 mod start;

@@ -60,13 +60,26 @@ struct Lists {
     free: Vec<Vec<usize>>,
     /// Next unused block and end of the current chunk, per class.
     bump: Vec<(usize, usize)>,
+    /// The classes that there are chunks of, one bit each.
+    used: u64,
     /// Free large blocks: chunks and address.
     large: Vec<(usize, usize)>,
 }
 
 impl Lists {
     fn new() -> Self {
-        Lists { free: vec![Vec::new(); CLASSES], bump: vec![(0, 0); CLASSES], large: Vec::new() }
+        Lists { free: vec![Vec::new(); CLASSES], bump: vec![(0, 0); CLASSES], used: 0, large: Vec::new() }
+    }
+
+    /// Forgets everything.
+    fn clear(&mut self) {
+        while self.used != 0 {
+            let c = self.used.trailing_zeros() as usize;
+            self.used &= self.used - 1;
+            self.free[c].clear();
+            self.bump[c] = (0, 0);
+        }
+        self.large.clear();
     }
 }
 
@@ -162,11 +175,7 @@ impl Heap {
         self.live = 0;
         self.bytes = 0;
         self.peak = 0;
-        for f in &mut self.lists.free {
-            f.clear();
-        }
-        self.lists.bump.fill((0, 0));
-        self.lists.large.clear();
+        self.lists.clear();
     }
 
     /// How far into the region executions have come.
@@ -190,12 +199,16 @@ impl Heap {
         }
         for i in 0..n {
             let c = &mut self.chunks[first + i];
+            c.generation = self.generation;
+            // An execution like the one before uses its chunks for the same.
+            if n == 1 && c.unit == unit {
+                continue;
+            }
             c.unit = if i == 0 { unit } else { 0 };
             c.class = if unit <= SMALL { class(unit).0 } else { 0 };
             c.back = i;
             // Exact for distances within a chunk and units up to `SMALL`.
             c.inverse = (1 << 32) / unit as u64 + 1;
-            c.generation = self.generation;
             // What is left in `blocks` is free: chunks are used again only after everything in them was freed.
         }
         BASE + first * CHUNK
@@ -226,6 +239,7 @@ impl Heap {
                     if next == usize::MAX {
                         return std::ptr::null_mut();
                     }
+                    self.lists.used |= 1 << c;
                     self.lists.bump[c] = (next + unit, (next & !(CHUNK - 1)) + CHUNK);
                     next
                 }

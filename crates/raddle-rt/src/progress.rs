@@ -53,6 +53,7 @@ fn impatient(site: SiteId) {
             }
         }
     } else if !alone() {
+        r.end_sprint();
         r.store.impatient = true;
         let (steps, urged) = (r.steps, me().urged);
         let e = r.event(site, Op::Yield);

@@ -129,6 +129,8 @@ pub fn back() {
 /// Something is done to this process that going back does not undo.
 pub fn soil() {
     crate::bare::forbid();
+    // It may look at locks that nobody needs any more and whose memory is about to go.
+    rt().end_sprint();
     // SAFETY: one thread.
     unsafe { SOILED = true };
 }

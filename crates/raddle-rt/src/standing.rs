@@ -104,6 +104,11 @@ impl Few {
         self.0.count_ones() as usize
     }
 
+    /// The members, ascending.
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        (0..BITS).filter(move |&i| self.0 >> i & 1 == 1).take(self.len())
+    }
+
     /// The member with `k` others before it.
     #[inline(always)]
     pub fn nth(self, k: usize) -> Option<usize> {
@@ -239,6 +244,14 @@ impl Standing {
         self.ready.low &= !(1 << me);
         self.gated &= !(1 << me);
         self.unsettled.low |= 1 << me;
+    }
+
+    /// If everybody but the running thread stands still for certain, is ready or stands before a lock, and there are few: those
+    /// and the running thread.
+    pub fn runners(&self, me: usize) -> Option<Few> {
+        let bit = 1u64 << (me % BITS);
+        let still = self.unclear.low == 0 && self.unsettled.low == bit && !self.many;
+        still.then_some(Few(self.ready.low | self.gated | bit))
     }
 
     /// Nobody is there.

@@ -169,6 +169,7 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             failure: None,
             stats: Stats::default(),
             heartbeat: 0,
+            sprint_left: 0,
             learned: false,
             unchanged: 0,
             brisk: false,

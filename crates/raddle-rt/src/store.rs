@@ -57,6 +57,8 @@ pub struct Store {
     pub stats: Stats,
     /// Moves whenever the runtime gets control.
     pub heartbeat: u64,
+    /// Steps that a sprint may still take; moves, too.
+    pub sprint_left: u64,
     /// Something was learned in the execution in progress.
     pub learned: bool,
     /// Executions in a row in which nothing was.

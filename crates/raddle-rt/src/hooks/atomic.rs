@@ -1,6 +1,7 @@
 //! Atomic accesses, whatever their width: what is announced before they happen and recorded afterwards. Fences.
 
-use super::{Verdict, briskly, filter, matters, remember, site, stand};
+use super::briskly::Task;
+use super::{Verdict, filter, matters, remember, site, stand};
 use crate::fiber::{Gate, State};
 use crate::image::{self, AccessKind, Class, LockFamily, LockOp, LockStep};
 use crate::memory;
@@ -114,7 +115,7 @@ pub fn announce(p: &mut Pending, shape: Shape, pc: usize) {
         }
     } else {
         announce_other(p, shape, pc, class, by_pc);
-        if by_pc && runtime::brisk() && briskly::knows(class) {
+        if by_pc && runtime::brisk() && Task::of(class).is_some_and(|task| task != Task::Data) {
             super::heat(pc);
         }
     }

@@ -4,7 +4,7 @@
 //! cache: hook calls are hardly ever closer to each other than eight bytes, and each eight bytes of code have an entry. What
 //! does not fit is looked up again.
 
-use super::briskly::Spot;
+use super::briskly::{Spot, Task};
 use super::{RECENT, slots};
 use crate::bare;
 use crate::image::{AccessKind, Class};
@@ -28,7 +28,7 @@ const QUIET: usize = 1 << 63;
 const DULL: usize = 1 << 62;
 /// The address has several sites, one for each way to get there, and none of them is a scheduling point.
 const MANY: usize = 1 << 61;
-/// It is that of an atomic access for [`briskly`](super::briskly), and nothing hidden follows.
+/// It is that of an atomic access for [`briskly`](super::briskly).
 const HOT: usize = 1 << 60;
 /// Such an access may be followed by code without a thread pointer.
 const BARE: usize = 1 << 59;
@@ -104,12 +104,12 @@ pub fn bore(pc: usize) {
 #[inline(always)]
 pub fn hot(pc: usize) -> Option<Spot> {
     let known = entry(pc);
-    (known.key & !BARE == pc | HOT).then(|| Spot {
-        pc,
-        site: known.site,
-        class: known.class,
-        bare: Cell::new(known.key & BARE != 0),
-    })
+    if known.key & !BARE != pc | HOT {
+        return None;
+    }
+    let bare = Cell::new(known.key & BARE != 0);
+    let hides = rt().store.sites.get(known.site).hides;
+    Some(Spot { pc, site: known.site, task: Task::of(known.class)?, hides, bare })
 }
 
 /// What follows an access needs the thread pointer.
@@ -125,7 +125,7 @@ pub fn dress(pc: usize) {
 /// scheduling point, or takes or gives back a mutex.
 pub fn heat(pc: usize) {
     let known = entry(pc);
-    if known.key == pc && !rt().store.sites.get(known.site).hides {
+    if known.key == pc {
         known.key |= HOT | if bare::suffices(pc) { BARE } else { 0 };
     }
 }

@@ -96,9 +96,9 @@ macro_rules! atomics {
             #[inline(never)]
             fn controlled_load(addr: usize, mo: i32, pc: usize) -> Int {
                 let _inside = Inside::enter();
-                if let Some(turn) = briskly::announce(addr, Shape::Load, pc, step_load as *const () as usize) {
+                if let Some(spot) = briskly::announce(addr, Shape::Load, pc, step_load as *const () as usize) {
                     let v = at(addr).load(Relaxed);
-                    turn.happened(SIZE, v as u64, v as u64);
+                    spot.happened(addr, SIZE, v as u64, v as u64);
                     return v;
                 }
                 let mut p = Pending::new(addr, SIZE, mo);
@@ -111,16 +111,26 @@ macro_rules! atomics {
             }
 
             extern "C" fn step_load(addr: usize, mo: i32, spot: &'static Spot) -> Int {
+                if !briskly::run_on(addr, Shape::Load, spot) {
+                    return walk_load(addr, mo, spot);
+                }
+                let v = at(addr).load(Relaxed);
+                spot.happened(addr, SIZE, v as u64, v as u64);
+                v
+            }
+
+            #[inline(never)]
+            fn walk_load(addr: usize, mo: i32, spot: &'static Spot) -> Int {
                 if runtime::alone() {
                     return just_load(addr);
                 }
                 let inside = Inside::enter();
-                let Some(turn) = briskly::take_turn(addr, Shape::Load, spot) else {
+                if !briskly::take_turn(addr, Shape::Load, spot) {
                     drop(inside);
                     return load(addr, mo, spot.pc);
-                };
+                }
                 let v = at(addr).load(Relaxed);
-                turn.happened(SIZE, v as u64, v as u64);
+                spot.happened(addr, SIZE, v as u64, v as u64);
                 v
             }
 
@@ -138,9 +148,9 @@ macro_rules! atomics {
             fn controlled_rmw(addr: usize, value: Int, mo: i32, pc: usize, how: How, f: impl Fn(Int, Int) -> Int) -> Int {
                 let act = || act(addr, value, &f);
                 let _inside = Inside::enter();
-                if let Some(turn) = briskly::announce(addr, how.shape, pc, how.step) {
+                if let Some(spot) = briskly::announce(addr, how.shape, pc, how.step) {
                     let (old, new) = act();
-                    turn.happened(SIZE, seen(how.shape, old, new), new as u64);
+                    spot.happened(addr, SIZE, seen(how.shape, old, new), new as u64);
                     return old;
                 }
                 let mut p = Pending::new(addr, SIZE, mo);
@@ -162,16 +172,34 @@ macro_rules! atomics {
                 hook: extern "C" fn(usize, Int, i32, usize) -> Int,
                 f: impl Fn(Int, Int) -> Int,
             ) -> Int {
+                if !briskly::run_on(addr, shape, spot) {
+                    return walk_rmw(addr, value, mo, spot, shape, hook, f);
+                }
+                let (old, new) = act(addr, value, f);
+                spot.happened(addr, SIZE, seen(shape, old, new), new as u64);
+                old
+            }
+
+            #[inline(never)]
+            fn walk_rmw(
+                addr: usize,
+                value: Int,
+                mo: i32,
+                spot: &'static Spot,
+                shape: Shape,
+                hook: extern "C" fn(usize, Int, i32, usize) -> Int,
+                f: impl Fn(Int, Int) -> Int,
+            ) -> Int {
                 if runtime::alone() {
                     return act(addr, value, f).0;
                 }
                 let inside = Inside::enter();
-                let Some(turn) = briskly::take_turn(addr, shape, spot) else {
+                if !briskly::take_turn(addr, shape, spot) {
                     drop(inside);
                     return hook(addr, value, mo, spot.pc);
-                };
+                }
                 let (old, new) = act(addr, value, f);
-                turn.happened(SIZE, seen(shape, old, new), new as u64);
+                spot.happened(addr, SIZE, seen(shape, old, new), new as u64);
                 old
             }
 
@@ -211,9 +239,9 @@ macro_rules! atomics {
             fn controlled_cas(addr: usize, expected: Int, new: Int, mo: i32, pc: usize, step: usize) -> Int {
                 let act = || exchange_if(addr, expected, new);
                 let _inside = Inside::enter();
-                if let Some(turn) = briskly::announce(addr, Shape::Cas, pc, step) {
+                if let Some(spot) = briskly::announce(addr, Shape::Cas, pc, step) {
                     let old = act();
-                    turn.happened(SIZE, old as u64, if old == expected { new as u64 } else { old as u64 });
+                    spot.happened(addr, SIZE, old as u64, if old == expected { new as u64 } else { old as u64 });
                     return old;
                 }
                 let mut p = Pending::new(addr, SIZE, mo);
@@ -227,16 +255,26 @@ macro_rules! atomics {
 
             #[inline(always)]
             fn step_cas(addr: usize, expected: Int, new: Int, mo: i32, spot: &'static Spot) -> Int {
+                if !briskly::run_on(addr, Shape::Cas, spot) {
+                    return walk_cas(addr, expected, new, mo, spot);
+                }
+                let old = exchange_if(addr, expected, new);
+                spot.happened(addr, SIZE, old as u64, if old == expected { new as u64 } else { old as u64 });
+                old
+            }
+
+            #[inline(never)]
+            fn walk_cas(addr: usize, expected: Int, new: Int, mo: i32, spot: &'static Spot) -> Int {
                 if runtime::alone() {
                     return exchange_if(addr, expected, new);
                 }
                 let inside = Inside::enter();
-                let Some(turn) = briskly::take_turn(addr, Shape::Cas, spot) else {
+                if !briskly::take_turn(addr, Shape::Cas, spot) {
                     drop(inside);
                     return controlled_cas(addr, expected, new, mo, spot.pc, 0);
-                };
+                }
                 let old = exchange_if(addr, expected, new);
-                turn.happened(SIZE, old as u64, if old == expected { new as u64 } else { old as u64 });
+                spot.happened(addr, SIZE, old as u64, if old == expected { new as u64 } else { old as u64 });
                 old
             }
 

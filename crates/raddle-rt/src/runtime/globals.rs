@@ -30,6 +30,7 @@ pub fn me() -> &'static mut Fiber {
 }
 
 /// Makes a thread the running one.
+#[inline(always)]
 pub(super) fn set_me(fiber: &mut Fiber) {
     // SAFETY: one controlled thread.
     unsafe { ME = fiber };
@@ -154,7 +155,18 @@ impl Inside {
         }
     }
 
-    /// Leaves for good: a fiber starts to run the program.
+    /// A fiber goes on inside, whatever the one before was doing.
+    #[inline(always)]
+    pub fn resume() {
+        // SAFETY: as above.
+        unsafe {
+            INSIDE = true;
+            LISTENING = false;
+        }
+    }
+
+    /// Leaves for good: a fiber starts to run the program, or goes on with it.
+    #[inline(always)]
     pub fn clear() {
         // SAFETY: as above.
         unsafe {

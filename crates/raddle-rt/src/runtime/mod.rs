@@ -19,8 +19,8 @@ pub use globals::{
 };
 pub use load::{IMPOSSIBLE, is_programs_fault, load};
 pub use switch::{
-    advance_briskly, advance_briskly_to, after, await_gate, enter_from_host, exit_thread, give_way,
-    hidden_synchronisation, join_key, leave_to_host, step, wait, wake,
+    advance_briskly, after, await_gate, enter_from_host, exit_thread, give_way, hidden_synchronisation,
+    join_key, leave_to_host, run_on, step, wait, wake,
 };
 
 use crate::clock::Clock;
@@ -36,6 +36,7 @@ use crate::shadow::Shadow;
 use crate::standing::{Standing, ThreadSet};
 use crate::store::Store;
 use crate::sync::pthread::Models;
+use crate::sync::words;
 use crate::{stack, tls};
 use raddle_core::strategy::Dice;
 use raddle_core::{Access, Event, LockMode, Op, SiteId, ThreadId, VarId};
@@ -196,6 +197,7 @@ impl Runtime {
     /// Changes where a thread stands.
     #[inline]
     pub fn set_state(&mut self, i: usize, state: State) {
+        self.end_sprint();
         let f = &mut self.fibers[i];
         f.state = state;
         self.standing.note(i, &state, f.system);
@@ -208,6 +210,13 @@ impl Runtime {
         let f = &mut self.fibers[i];
         globals::set_me(f);
         f
+    }
+
+    /// The same with the thread at hand.
+    #[inline(always)]
+    pub fn become_current(&mut self, f: &mut Fiber) {
+        self.current = f.id.0 as usize;
+        globals::set_me(f);
     }
 
     /// Brings the flags of the fast paths up to date.
@@ -384,7 +393,8 @@ impl Runtime {
             h.addr % 4 == 0 && unsafe { (h.addr as *const u32).read_volatile() } == 0
         });
         let (first, more) = (free.next()?, free.next());
-        let gate = Gate { addr: first.addr, test: Test::Zero32(!0), reader: false, writer: false };
+        let gate =
+            Gate { addr: first.addr, test: Test::Zero(words::STD_MUTEX), reader: false, writer: false };
         more.is_none().then_some(gate)
     }
 }

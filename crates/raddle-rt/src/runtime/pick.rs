@@ -50,6 +50,7 @@ impl Runtime {
     /// Fills `able`; returns a thread that has to be settled first, if there is one.
     #[inline(always)]
     fn collect(&mut self) -> Option<usize> {
+        self.end_sprint();
         let settle = self.standing.unsettled.nth(0);
         if settle.is_some() {
             return settle;
@@ -213,6 +214,7 @@ impl Runtime {
     /// Asks the strategy for one of the `n` that are able.
     #[inline]
     fn decide(&mut self, n: usize) -> Choice {
+        self.end_sprint();
         if self.limit_at.is_some() {
             self.decisions += 1;
             return Choice::Run(crate::table::mix(self.steps) as usize % n);

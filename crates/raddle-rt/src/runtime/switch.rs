@@ -1,11 +1,12 @@
 //! From one thread to the next: steps, waits, and the switch itself.
 
-use super::{Host, Mode, Runtime, alone, brisk, calm, me, rt};
+use super::{Host, Inside, Mode, Runtime, alone, brisk, calm, me, rt};
 use crate::arch;
 use crate::bare;
-use crate::fiber::{Gate, State, Wait, WaitKind, Woken};
+use crate::fiber::{Fiber, Gate, State, Wait, WaitKind, Woken};
 use crate::patch;
 use crate::progress::FAIR_LIMIT;
+use crate::sprint::sprint;
 use crate::sync::words::Free;
 use raddle_core::{Event, Op, SiteId, ThreadId, Transfer};
 
@@ -40,7 +41,13 @@ fn me_again(r: &mut Runtime) {
     f.renew_patience(r.mode, r.patience);
     f.urged = 0;
     f.state = State::Unsettled;
-    r.standing.note(r.current, &State::Unsettled, f.system);
+    // In a sprint it is noted later.
+    if !sprint().is_on() {
+        r.standing.note(r.current, &State::Unsettled, f.system);
+        if brisk() {
+            r.begin_sprint();
+        }
+    }
 }
 
 /// Switches to another thread and notes it in the schedule, unless the execution is a brisk one.
@@ -54,12 +61,21 @@ fn transfer(next: usize, brisk: bool) {
         let transfer = Transfer { at: before.position(), to: ThreadId(next as u32), timeout };
         r.store.schedule.transfers.push(transfer);
     }
-    let f = r.set_current(next);
-    let (to, fs) = (f.sp, if f.bare && bare::is_possible() { bare::NOWHERE } else { f.fs });
-    let save: *mut usize = &raw mut before.sp;
-    // SAFETY: `to` was saved by the switch away from `next`, or prepared for its start; it is used once
-    // because `current` is now `next`. The fiber boxes do not move. The pointer was set by the switch to `me`.
-    unsafe { arch::switch_again(save, to, fs) };
+    continue_with(before, r.set_current(next));
+    // Steps of a sprint do not say that they are the runtime's.
+    Inside::resume();
+}
+
+/// Switches from the running fiber to the one that has become `current`.
+#[inline(always)]
+fn continue_with(before: *mut Fiber, next: *mut Fiber) {
+    // SAFETY: fibers are boxed and do not move. The stack pointer was saved by the switch away from `next`, by this one if that
+    // is the running fiber, or prepared for its start; it is used once because `current` is now `next`. The thread
+    // pointer was set by the switch to `before`.
+    unsafe {
+        let fs = if (*next).bare { bare::NOWHERE } else { (*next).fs };
+        arch::switch_again(&raw mut (*before).sp, &raw const (*next).sp, fs)
+    };
 }
 
 /// Leaves the fiber world for the loop that started the execution.
@@ -89,6 +105,7 @@ pub fn enter_from_host() {
 #[inline(always)]
 pub fn step(event: Event, state: State) {
     let r = rt();
+    r.end_sprint();
     // Nothing here takes a reference to the event or the state: they go straight to where they stay.
     if calm() {
         let can = match state {
@@ -132,27 +149,54 @@ pub fn advance() {
     go(None, brisk());
 }
 
-/// The same in a brisk execution.
-#[inline(always)]
-pub fn advance_briskly() {
-    go(None, true);
-}
-
 /// [`advance`] where the step is to take a lock whose word tells whether it is free.
 #[inline(never)]
 pub fn advance_to(gate: Gate, free: Free) {
     go(Some((gate, free)), brisk());
 }
 
-/// The same in a brisk execution.
+/// [`advance`] in a brisk execution where the step is to take a lock whose word tells whether it is free, if one is given. Steps
+/// that follow may be a sprint.
+#[inline(never)]
+pub fn advance_briskly(gate: Option<(Gate, Free)>) {
+    go(gate, true);
+    rt().begin_sprint();
+}
+
+/// The same as a step of a sprint (see [`sprint`](crate::sprint)); tells whether it was taken. Chance alone decides between staying
+/// and switching, which no processor can foresee; so there is no branch: a thread that goes on switches to itself.
 #[inline(always)]
-pub fn advance_briskly_to(gate: Gate, free: Free) {
-    go(Some((gate, free)), true);
+pub fn run_on(gate: Option<(Gate, Free)>, bare: bool, pc: usize) -> bool {
+    let s = sprint();
+    if !s.step(gate.map(|(_, free)| free)) {
+        return false;
+    }
+    let f = me();
+    f.leave(bare, pc);
+    f.state = match gate {
+        None => State::Ready,
+        Some((gate, _)) => State::Lock(gate),
+    };
+    let next = s.next();
+    // SAFETY: a member of the sprint is a fiber of this execution, boxed, which stands before a step or is the running one.
+    rt().become_current(unsafe { &mut *next });
+    continue_with(f, next);
+    let f = me();
+    f.state = State::Unsettled;
+    if !s.is_on() {
+        // It ended meanwhile, and where this thread stood was noted.
+        let r = rt();
+        r.standing.goes_on(r.current);
+        r.begin_sprint();
+    }
+    Inside::clear();
+    true
 }
 
 #[inline(always)]
 fn go(gate: Option<(Gate, Free)>, brisk: bool) {
     let r = rt();
+    r.end_sprint();
     r.visible += 1;
     let i = r.current;
     let can = gate.is_none_or(|(_, free)| free.is_it());
@@ -180,7 +224,10 @@ fn go(gate: Option<(Gate, Free)>, brisk: bool) {
         }
         transfer(next, brisk);
         me().state = State::Unsettled;
-        rt().standing.goes_on(i);
+        // In a sprint it is noted later.
+        if !sprint().is_on() {
+            rt().standing.goes_on(i);
+        }
     }
     if !(brisk && patch::is_on()) {
         let f = me();
@@ -317,6 +364,7 @@ pub fn join_key(id: ThreadId) -> usize {
 /// that an operating system may do; a thread that goes on yielding lets others go first.
 pub fn give_way(event: Event) {
     let r = rt();
+    r.end_sprint();
     let at = r.steps + 1;
     let f = r.me();
     f.yields += 1;

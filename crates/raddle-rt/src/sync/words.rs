@@ -6,6 +6,8 @@ use crate::fiber::{Gate, Test};
 use crate::image::LockFamily;
 use raddle_core::LockMode;
 
+/// The word of std's mutex.
+pub const STD_MUTEX: u64 = u32::MAX as u64;
 const STD_MASK: u64 = (1 << 30) - 1;
 const PARKING_LOT_LOCKED: u64 = 1;
 const PARKING_LOT_UPGRADABLE: u64 = 0b0100;
@@ -15,21 +17,21 @@ const PARKING_LOT_READERS: u64 = !0b1111;
 /// When a lock of this family can be taken in this mode.
 pub fn gate(family: LockFamily, mode: LockMode) -> Test {
     match (family, mode) {
-        (LockFamily::StdMutex, _) => Test::Zero32(!0),
-        (LockFamily::StdRwLock, LockMode::Exclusive) => Test::Zero32(STD_MASK as u32),
+        (LockFamily::StdMutex, _) => Test::Zero(STD_MUTEX),
+        (LockFamily::StdRwLock, LockMode::Exclusive) => Test::Zero(STD_MASK),
         (LockFamily::StdRwLock, LockMode::Shared) => Test::StdRead,
-        (LockFamily::ParkingLotMutex, _) => Test::Zero8(PARKING_LOT_LOCKED as u8),
+        (LockFamily::ParkingLotMutex, _) => Test::Zero(PARKING_LOT_LOCKED),
         (LockFamily::ParkingLotRwLock, LockMode::Exclusive) => {
-            Test::Zero64(PARKING_LOT_READERS | PARKING_LOT_WRITER | PARKING_LOT_UPGRADABLE)
+            Test::Zero(PARKING_LOT_READERS | PARKING_LOT_WRITER | PARKING_LOT_UPGRADABLE)
         }
-        (LockFamily::ParkingLotRwLock, LockMode::Shared) => Test::Zero64(PARKING_LOT_WRITER),
+        (LockFamily::ParkingLotRwLock, LockMode::Shared) => Test::Zero(PARKING_LOT_WRITER),
     }
 }
 
 /// Bits that are zero while a lock is free, in the aligned eight bytes around its word.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Free {
-    at: usize,
+    at: *const u64,
     bits: u64,
 }
 
@@ -38,8 +40,8 @@ static NOTHING: u64 = 0;
 
 impl Free {
     /// That of no lock.
-    pub fn always() -> Free {
-        Free { at: &raw const NOTHING as usize, bits: 0 }
+    pub const fn always() -> Free {
+        Free { at: &raw const NOTHING, bits: 0 }
     }
 
     /// The bits that alone tell whether a gate can be passed; `None` for locks of several readers, where it matters who else
@@ -52,13 +54,8 @@ impl Free {
     /// The bits that tell whether the lock itself is free, if there are such.
     #[inline(always)]
     pub fn bits(gate: &Gate) -> Option<Free> {
-        let bits = match gate.test {
-            Test::Zero8(mask) => mask as u64,
-            Test::Zero32(mask) => mask as u64,
-            Test::Zero64(mask) => mask,
-            Test::StdRead | Test::Model(_) => return None,
-        };
-        Some(Free { at: gate.addr & !7, bits: bits << (8 * (gate.addr & 7)) })
+        let Test::Zero(bits) = gate.test else { return None };
+        Some(Free { at: (gate.addr & !7) as *const u64, bits: bits << (8 * (gate.addr & 7)) })
     }
 
     /// Whether they are zero.
@@ -66,7 +63,7 @@ impl Free {
     pub fn is_it(self) -> bool {
         // SAFETY: the word is that of the lock whose hook brought the thread here; the thread still holds a reference to the
         // lock, and the aligned eight bytes around it are on the same page.
-        unsafe { (self.at as *const u64).read_volatile() & self.bits == 0 }
+        unsafe { self.at.read_volatile() & self.bits == 0 }
     }
 }
 
