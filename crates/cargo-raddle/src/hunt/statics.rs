@@ -77,7 +77,6 @@ pub fn known(harness: &Harness, accesses: &TypeAccesses) -> Known {
     let mut numbers = Numbering::default();
     for thunk in harness.with_role(Role::Method) {
         let name = thunk.name.rsplit("::").next().unwrap_or(&thunk.name);
-        let own = format!("{}::{name}", accesses.path.rsplit("::").next().unwrap_or_default());
         let Some(method) = accesses.method(name).filter(|m| m.role == MethodRole::Shared) else { continue };
         for access in method.accesses.iter().filter(|a| accesses.variables.contains(&a.variable)) {
             let locks = access.locks.iter().filter(|l| l.single);
@@ -87,7 +86,7 @@ pub fn known(harness: &Harness, accesses: &TypeAccesses) -> Known {
                 kind: AccessKind::Read,
                 variable: numbers.of(&access.variable),
                 site: numbers.of(&format!("{}:{}:{}", site.file, site.line, site.column)),
-                again: access.kind != Kind::Rmw && !site.function.starts_with(&own),
+                again: access.kind != Kind::Rmw && access.again,
                 locks,
             };
             if access.kind.reads() {
