@@ -382,6 +382,33 @@ fn maptest_tries_the_methods_first_that_a_static_analysis_finds_promising() {
 }
 
 #[test]
+fn maptest_ends_tests_with_methods_that_look_at_what_their_calls_write() {
+    let looks = |ty: objects::Type, i| {
+        ty.thunk(
+            &format!("Counter::look_{i}"),
+            Role::Method,
+            vec![objects::slot(0, Pass::Shared)],
+            &[],
+            objects::nothing,
+        )
+    };
+    let ty = (0..20).fold(objects::counter(), looks);
+    let (get, add) = (ty.id("Counter::get"), ty.id("Counter::add"));
+    let looked = |inform: bool| {
+        let mut sim = Simulator::new(ty.clone());
+        let mut generator = by_name("maptest", &ty.harness, 7, options()).unwrap();
+        if inform {
+            generator.inform(&reads_twice_what_is_written(get, add));
+        }
+        let plans: Vec<Plan> = (0..6).map(|_| generator.next(&mut sim).unwrap().unwrap()).collect();
+        assert!(plans.iter().all(|p| p.test.finally.len() == 3));
+        plans.iter().filter(|p| p.test.finally[0].thunk == get).count()
+    };
+    assert_eq!(looked(true), 6);
+    assert!(looked(false) < 3, "without it, it ends them with any");
+}
+
+#[test]
 fn a_second_object_is_shared_where_methods_take_two() {
     let mut ty = objects::counter();
     let subject = ty.harness.types.iter().position(|t| t.subject).unwrap() as u32;
