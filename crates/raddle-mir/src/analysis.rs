@@ -30,6 +30,8 @@ pub(crate) struct Access {
     pub function: u32,
     /// Interned by [`Analysis`].
     pub locks: u32,
+    /// One call can make it more than once.
+    pub again: bool,
 }
 
 /// A lock that is held at an access.
@@ -49,6 +51,23 @@ pub(crate) struct Summary {
     pub counts: BTreeMap<Reason, u64>,
     /// The functions of the crate that it calls.
     pub calls: BTreeSet<usize>,
+}
+
+impl Summary {
+    /// Whether an access is known to be made, once or more often.
+    pub fn makes(&self, access: &Access) -> bool {
+        [false, true].iter().any(|&again| self.accesses.contains(&Access { again, ..*access }))
+    }
+
+    /// Adds an access. One that is known to be made more than once stays so.
+    pub fn add(&mut self, access: Access) {
+        if access.again {
+            self.accesses.remove(&Access { again: false, ..access });
+        }
+        if access.again || !self.makes(&access) {
+            self.accesses.insert(access);
+        }
+    }
 }
 
 /// The summaries of all functions.

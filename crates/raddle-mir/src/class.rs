@@ -68,6 +68,8 @@ pub struct Access {
     pub site: SiteKey,
     /// Holding what.
     pub locks: Vec<HeldLock>,
+    /// One call can make it more than once: in a loop, or by calling the function that it is in more than once.
+    pub again: bool,
 }
 
 /// A place in the source, with the function it is in.
@@ -183,8 +185,7 @@ impl Analysis {
 
     /// All accesses of all functions of the crate, each by itself: what any use of the crate can do.
     pub fn everything(&self) -> Vec<Access> {
-        let all: BTreeSet<Access> = (0..self.summaries.len()).flat_map(|f| self.accesses(f)).collect();
-        all.into_iter().collect()
+        unite((0..self.summaries.len()).flat_map(|f| self.accesses(f)))
     }
 
     /// The files of the crate's own code, as the compiler names them.
@@ -220,9 +221,7 @@ impl Analysis {
     }
 
     fn accesses(&self, f: usize) -> Vec<Access> {
-        let accesses: BTreeSet<Access> =
-            self.summaries[f].accesses.iter().map(|a| self.describe(a)).collect();
-        accesses.into_iter().collect()
+        unite(self.summaries[f].accesses.iter().map(|a| self.describe(a)))
     }
 
     fn describe(&self, raw: &Raw) -> Access {
@@ -240,7 +239,14 @@ impl Analysis {
         let file = self.program.mir.files.get(raw.pos.file as usize).cloned().unwrap_or_default();
         let function = self.function_name(raw.function as usize);
         let site = SiteKey { file, line: raw.pos.line, column: raw.pos.column, function };
-        Access { variable, specific, kind: raw.kind, site, locks: locks.into_iter().collect() }
+        Access {
+            variable,
+            specific,
+            kind: raw.kind,
+            site,
+            locks: locks.into_iter().collect(),
+            again: raw.again,
+        }
     }
 
     /// A function for people.
@@ -255,6 +261,16 @@ impl Analysis {
             _ => name.clone(),
         }
     }
+}
+
+/// The different ones, sorted. Those that only have become the same by their names are made more than once.
+fn unite(accesses: impl IntoIterator<Item = Access>) -> Vec<Access> {
+    let mut all: BTreeMap<Access, bool> = BTreeMap::new();
+    for access in accesses {
+        let again = access.again;
+        all.entry(Access { again: false, ..access }).and_modify(|a| *a = true).or_insert(again);
+    }
+    all.into_iter().map(|(access, again)| Access { again, ..access }).collect()
 }
 
 impl TypeAccesses {
@@ -274,8 +290,7 @@ impl TypeAccesses {
             }
         }
         for method in &mut self.methods {
-            method.accesses.sort();
-            method.accesses.dedup();
+            method.accesses = unite(std::mem::take(&mut method.accesses));
         }
     }
 

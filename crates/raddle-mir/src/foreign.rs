@@ -9,7 +9,7 @@ use crate::paths::{Hop, PathId, Root};
 use crate::program::Reason;
 use crate::resolve::called;
 use crate::ty::{Inside, Ty};
-use crate::walk::Walk;
+use crate::walk::{Times, Walk};
 use raddle_core::LockMode;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ impl Walk<'_> {
             self.count(Reason::Dispatch);
         }
         for &target in targets {
-            self.inline(target, |flow, path| flow.substitute(path, args));
+            self.inline(target, Times::Once, |flow, path| flow.substitute(path, args));
         }
         if !targets.is_empty() {
             // What is given to a generic function of the crate is called by it, but which closure that is only the
@@ -66,7 +66,7 @@ impl Walk<'_> {
         let Operand::Const(text) = operand else { return };
         for &f in self.flow.program.function_item(text) {
             self.count(Reason::FunctionPointer);
-            self.inline(f, |flow, path| {
+            self.inline(f, Times::Any, |flow, path| {
                 let p = flow.paths.get(path);
                 if matches!(p.root, Root::Arg(_)) { flow.cut(&p) } else { BTreeSet::from([path]) }
             });
@@ -201,7 +201,7 @@ impl Walk<'_> {
             self.count(Reason::Callback);
         }
         for (f, first) in candidates {
-            self.inline(f, |flow, path| {
+            self.inline(f, Times::Any, |flow, path| {
                 let p = flow.paths.get(path);
                 match (&p.root, &first) {
                     (Root::Arg(1), Some(place)) => own_argument(flow, place, path),
@@ -245,7 +245,7 @@ impl Walk<'_> {
         });
         for f in dropped {
             let place = place.clone();
-            self.inline(f, |flow, path| {
+            self.inline(f, Times::Any, |flow, path| {
                 let p = flow.paths.get(path);
                 match p.root {
                     Root::Arg(1) => {

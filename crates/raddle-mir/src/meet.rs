@@ -228,7 +228,7 @@ mod tests {
 
     fn access(variable: &str, kind: Kind, line: u32) -> Access {
         let site = SiteKey { file: "src/q.rs".into(), line, column: 5, function: "Q::push".into() };
-        Access { variable: variable.into(), specific: true, kind, site, locks: vec![] }
+        Access { variable: variable.into(), specific: true, kind, site, locks: vec![], again: false }
     }
 
     fn seen(name: &str, kind: Kind, line: u32) -> Observed {

@@ -11,6 +11,15 @@ use crate::resolve::is_parameter;
 use crate::ty::Inside;
 use std::collections::{BTreeSet, HashMap};
 
+/// How often a callee runs where it is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Times {
+    /// Once.
+    Once,
+    /// As often as code outside of the crate calls it, or as there are objects to drop.
+    Any,
+}
+
 /// The walk over one function.
 pub(crate) struct Walk<'a> {
     pub id: usize,
@@ -95,10 +104,15 @@ impl Walk<'_> {
         *self.summary.counts.entry(reason).or_default() += 1;
     }
 
+    /// Whether what is done here can be done more than once in one call.
+    fn repeats(&self) -> bool {
+        self.loops[self.block] || self.cyclic
+    }
+
     pub(crate) fn record(&mut self, path: PathId, kind: Kind, pos: Pos) {
         if self.flow.paths.get(path).is_shared() {
-            let access = Access { path, kind, pos, function: self.id as u32, locks: self.held };
-            self.summary.accesses.insert(access);
+            let again = self.repeats();
+            self.summary.add(Access { path, kind, pos, function: self.id as u32, locks: self.held, again });
         }
     }
 
@@ -182,12 +196,15 @@ impl Walk<'_> {
     pub(crate) fn inline(
         &mut self,
         target: usize,
+        times: Times,
         mut place: impl FnMut(&mut Flow<'_>, PathId) -> BTreeSet<PathId>,
     ) {
         self.summary.calls.insert(target);
         let summaries = self.summaries;
         let mut known: HashMap<PathId, BTreeSet<PathId>> = HashMap::new();
         let mut lock_sets: HashMap<u32, u32> = HashMap::new();
+        let repeated = times == Times::Any || self.repeats();
+        let mut made = BTreeSet::new();
         for access in &summaries[target].accesses {
             let paths =
                 known.entry(access.path).or_insert_with(|| place(&mut self.flow, access.path)).clone();
@@ -204,9 +221,14 @@ impl Walk<'_> {
             };
             for path in paths {
                 if self.flow.paths.get(path).is_shared() {
-                    self.summary.accesses.insert(Access { path, locks, ..*access });
+                    made.insert(Access { path, locks, again: access.again || repeated, ..*access });
                 }
             }
+        }
+        for access in made {
+            // What an earlier call of the same function has done is done again.
+            let again = access.again || self.summary.makes(&access);
+            self.summary.add(Access { again, ..access });
         }
     }
 
@@ -220,8 +242,7 @@ impl Walk<'_> {
             let found = place(&mut self.flow, held.lock);
             // Which of several it is cannot be told, so none is certain.
             let Some(&lock) = found.first().filter(|_| found.len() == 1) else { continue };
-            let once = !self.loops[self.block] && !self.cyclic;
-            let section = held.section.filter(|_| once);
+            let section = held.section.filter(|_| !self.repeats());
             let section = section.map(|s| self.sections.intern((self.id, self.block, Some(s))));
             all.push(Held { lock, mode: held.mode, section });
         }

@@ -54,6 +54,27 @@ fn every_function_is_understood() {
 }
 
 #[test]
+fn an_access_is_made_again_in_loops_and_in_functions_that_are_called_again() {
+    let ty = of("Repeats");
+    let again = |method: &str| -> Vec<bool> {
+        ty.method(method)
+            .unwrap()
+            .accesses
+            .iter()
+            .filter(|a| a.variable == "Repeats.x")
+            .map(|a| a.again)
+            .collect()
+    };
+    assert_eq!(again("set"), [false]);
+    assert_eq!(again("once"), [false], "a function that is called once is no loop");
+    assert_eq!(again("twice"), [true]);
+    assert_eq!(again("by_two_ways"), [true], "whoever calls it");
+    assert_eq!(again("until_set"), [true]);
+    assert_eq!(again("at_two_places"), [false, false]);
+    assert_eq!(again("as_often_as_is_asked_for"), [true], "who is given a closure may call it often");
+}
+
+#[test]
 fn v_is_what_shared_methods_write() {
     let bank = of("Bank");
     assert_eq!(

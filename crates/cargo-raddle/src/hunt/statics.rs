@@ -77,7 +77,6 @@ pub fn known(harness: &Harness, accesses: &TypeAccesses) -> Known {
     let mut numbers = Numbering::default();
     for thunk in harness.with_role(Role::Method) {
         let name = thunk.name.rsplit("::").next().unwrap_or(&thunk.name);
-        let own = format!("{}::{name}", accesses.path.rsplit("::").next().unwrap_or_default());
         let Some(method) = accesses.method(name).filter(|m| m.role == MethodRole::Shared) else { continue };
         for access in method.accesses.iter().filter(|a| accesses.variables.contains(&a.variable)) {
             let locks = access.locks.iter().filter(|l| l.single);
@@ -87,7 +86,7 @@ pub fn known(harness: &Harness, accesses: &TypeAccesses) -> Known {
                 kind: AccessKind::Read,
                 variable: numbers.of(&access.variable),
                 site: numbers.of(&format!("{}:{}:{}", site.file, site.line, site.column)),
-                again: access.kind != Kind::Rmw && !site.function.starts_with(&own),
+                again: access.kind != Kind::Rmw && access.again,
                 locks,
             };
             if access.kind.reads() {
@@ -163,6 +162,8 @@ impl StaticCoverage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use raddle_core::hunt::harness::{Output, Thunk};
+    use raddle_mir::{Access, Method, SiteKey};
 
     #[test]
     fn accesses_are_kept_for_one_build_only() {
@@ -173,5 +174,58 @@ mod tests {
         assert_eq!(load(dir.path(), "b"), None);
         std::fs::write(dir.path().join(FILE), "{").unwrap();
         assert_eq!(load(dir.path(), "a"), None);
+    }
+
+    #[test]
+    fn a_field_that_a_method_reads_once_is_not_torn_wherever_it_is_read() {
+        let thunk = |id, name: &str| Thunk {
+            id: ThunkId(id),
+            name: format!("Logger::{name}"),
+            role: Role::Method,
+            params: vec![],
+            output: Output::default(),
+            source: String::new(),
+            weak: false,
+            refuses: vec![],
+            compound: false,
+            because: None,
+            exclusive: None,
+        };
+        let harness = Harness {
+            crate_name: "logger".to_owned(),
+            version: "1.0.0".to_owned(),
+            target: "logger::Logger".to_owned(),
+            types: vec![],
+            thunks: vec![thunk(0, "log"), thunk(1, "set_filter")],
+            imports: vec![],
+        };
+        let method = |name: &str, kind, again, line| Method {
+            name: name.to_owned(),
+            of_trait: None,
+            role: MethodRole::Shared,
+            reads: Default::default(),
+            writes: Default::default(),
+            accesses: vec![Access {
+                variable: "Logger.filter".to_owned(),
+                specific: true,
+                kind,
+                site: SiteKey { file: "f.rs".to_owned(), line, column: 1, function: "Field::use".to_owned() },
+                locks: vec![],
+                again,
+            }],
+        };
+        let torn = |again| {
+            let accesses = TypeAccesses {
+                path: "Logger".to_owned(),
+                variables: ["Logger.filter".to_owned()].into(),
+                methods: vec![
+                    method("log", Kind::Read, again, 1),
+                    method("set_filter", Kind::Write, false, 2),
+                ],
+                ..TypeAccesses::default()
+            };
+            known(&harness, &accesses).promises()[&(ThunkId(0), ThunkId(1))].perhaps
+        };
+        assert_eq!((torn(false), torn(true)), (0, 1));
     }
 }

@@ -31,6 +31,8 @@ pub struct Builder {
     pub rng: Pcg64Mcg,
     /// Methods that half of the calls of a prefix are taken from, if there are any.
     pub favoured: Vec<ThunkId>,
+    /// Methods that tests should end with rather than with others, if they can be called for their result alone.
+    pub observers: Vec<ThunkId>,
     /// Every prefix makes two objects under test; otherwise half of them do, if some call takes two.
     pub two_objects: bool,
     /// What sequential runs have shown.
@@ -58,6 +60,7 @@ impl Builder {
             shop: Rc::new(Shop::new(harness)),
             rng: Pcg64Mcg::seed_from_u64(seed),
             favoured: Vec::new(),
+            observers: Vec::new(),
             two_objects: false,
             tries: Tries::default(),
             record: BTreeMap::new(),
@@ -368,6 +371,11 @@ impl Draft {
     pub(super) fn most_items(&self) -> u32 {
         let calls = self.suffixes.iter().map(|s| s.len() as u32).sum::<u32>();
         calls + self.setup.steps.iter().map(|s| s.repeat).sum::<u32>()
+    }
+
+    /// The calls of all suffixes.
+    pub fn calls(&self) -> impl Iterator<Item = ThunkId> + '_ {
+        self.suffixes.iter().flatten().map(|step| step.thunk)
     }
 
     /// The setup so far.

@@ -22,7 +22,7 @@ pub struct KnownAccess {
     pub variable: u32,
     /// At which instruction.
     pub site: u32,
-    /// The instruction may run more than once in a call: it is part of a function that the method calls.
+    /// The instruction may run more than once in a call: in a loop, or in a function that the method calls more than once.
     pub again: bool,
     /// Holding what.
     pub locks: BTreeSet<HeldLock>,
@@ -90,15 +90,36 @@ impl Known {
         self.methods.is_empty()
     }
 
-    /// The methods that write a variable which one of these reads: they bring about the states that these meet.
-    pub fn feeders(&self, of: &[ThunkId]) -> Vec<ThunkId> {
-        let variables = |m: &ThunkId, kind: AccessKind| -> BTreeSet<u32> {
-            let accesses = self.methods.get(m).into_iter().flatten();
-            accesses.filter(|k| k.kind == kind).map(|k| k.variable).collect()
-        };
-        let read: BTreeSet<u32> = of.iter().flat_map(|m| variables(m, AccessKind::Read)).collect();
-        let feeds = |m: &&ThunkId| !variables(m, AccessKind::Write).is_disjoint(&read);
+    /// The methods that write a variable which the calls of two threads contest, that is, which both touch and one writes: they bring
+    /// about the states in which these disturb each other.
+    pub fn feeders(&self, a: &[ThunkId], b: &[ThunkId]) -> Vec<ThunkId> {
+        let contested = self.contested(a, b);
+        let feeds = |m: &&ThunkId| !self.variables(&[**m], true).is_disjoint(&contested);
         self.methods.keys().filter(feeds).copied().collect()
+    }
+
+    /// The methods that only look, at a variable which one of these writes: what these do shows in what they return.
+    pub fn observers(&self, of: &[ThunkId]) -> Vec<ThunkId> {
+        let written = self.variables(of, true);
+        let looks = |m: &&ThunkId| {
+            self.variables(&[**m], true).is_empty() && !self.variables(&[**m], false).is_disjoint(&written)
+        };
+        self.methods.keys().filter(looks).copied().collect()
+    }
+
+    /// The variables that these touch, or write.
+    fn variables(&self, of: &[ThunkId], writes: bool) -> BTreeSet<u32> {
+        let fits = |k: &&KnownAccess| !writes || k.kind == AccessKind::Write;
+        let accesses = of.iter().filter_map(|m| self.methods.get(m)).flatten();
+        accesses.filter(fits).map(|k| k.variable).collect()
+    }
+
+    /// The variables that both touch and one writes.
+    fn contested(&self, a: &[ThunkId], b: &[ThunkId]) -> BTreeSet<u32> {
+        let mut contested: BTreeSet<u32> =
+            self.variables(a, true).intersection(&self.variables(b, false)).copied().collect();
+        contested.extend(self.variables(a, false).intersection(&self.variables(b, true)));
+        contested
     }
 
     /// The pairs of methods that can disturb each other; the first is the one that is disturbed.
@@ -128,13 +149,7 @@ impl Known {
         of_b: &ByVariables<'_>,
         crossings: &[Crossing],
     ) -> Promise {
-        let variables = |m: ThunkId, writes: bool| -> BTreeSet<u32> {
-            let fits = |k: &&KnownAccess| !writes || k.kind == AccessKind::Write;
-            self.methods[&m].iter().filter(fits).map(|k| k.variable).collect()
-        };
-        let mut conflicts: BTreeSet<u32> =
-            variables(a, true).intersection(&variables(b, false)).copied().collect();
-        conflicts.extend(variables(a, false).intersection(&variables(b, true)));
+        let conflicts = self.contested(&[a], &[b]);
         if conflicts.is_empty() {
             return Promise::default();
         }
@@ -310,13 +325,34 @@ mod tests {
     }
 
     #[test]
-    fn writers_of_what_a_method_reads_feed_it() {
+    fn writers_of_what_two_calls_contest_feed_them() {
         let mut known = Known::default();
         known.add(ThunkId(0), access(Read, 0, 1, None));
-        known.add(ThunkId(1), access(Write, 0, 2, None));
-        known.add(ThunkId(2), access(Write, 1, 3, None));
-        assert_eq!(known.feeders(&[ThunkId(0)]), [ThunkId(1)]);
-        assert!(known.feeders(&[ThunkId(1), ThunkId(7)]).is_empty());
+        known.add(ThunkId(0), access(Read, 1, 2, None));
+        known.add(ThunkId(1), access(Write, 0, 3, None));
+        known.add(ThunkId(2), access(Write, 0, 4, None));
+        known.add(ThunkId(3), access(Write, 1, 5, None));
+        let [looks, writes, other] = [0, 1, 3].map(|m| [ThunkId(m)]);
+        assert_eq!(
+            known.feeders(&looks, &writes),
+            [ThunkId(1), ThunkId(2)],
+            "nobody contests the other variable"
+        );
+        assert_eq!(known.feeders(&looks, &[writes, other].concat()), [1, 2, 3].map(ThunkId));
+        assert!(known.feeders(&looks, &[ThunkId(0), ThunkId(7)]).is_empty());
+    }
+
+    #[test]
+    fn those_who_only_look_at_what_calls_write_observe_them() {
+        let mut known = Known::default();
+        known.add(ThunkId(0), access(Write, 0, 1, None));
+        known.add(ThunkId(1), access(Read, 0, 2, None));
+        known.add(ThunkId(2), access(Read, 1, 3, None));
+        known.add(ThunkId(3), access(Read, 0, 4, None));
+        known.add(ThunkId(3), access(Write, 1, 5, None));
+        assert_eq!(known.observers(&[ThunkId(0)]), [ThunkId(1)]);
+        assert_eq!(known.observers(&[ThunkId(0), ThunkId(3)]), [ThunkId(1), ThunkId(2)]);
+        assert!(known.observers(&[ThunkId(1), ThunkId(7)]).is_empty());
     }
 
     #[test]

@@ -60,8 +60,8 @@ const PRIOR: [u64; PATTERNS] = [6, 6, 10, 8, 5, 5, 8, 4, 1, 1, 1, 1, 1, 1, 1, 1,
 /// Departures. Methods are given to suffixes by the letter of the step, not in turn, because otherwise the patterns
 /// a-b-b-a are out of reach. Instances are made of accesses that were seen, since only those can be steered to. What a
 /// static analysis knows ([`Known`]) says which two methods allow patterns at all: pairs of methods are tried in
-/// proportion to that, in most of the first tests, after prefixes of methods that write what these read. Later a test is made
-/// for several open instances at once. Without a static analysis
+/// proportion to that, in most of the first tests, after prefixes of methods that write what these contest. Tests end with
+/// methods that look at what their calls write. Later a test is made for several open instances at once. Without a static analysis
 /// the first tests are CovCon's, until every method has run. One test in eight is always CovCon's, to meet what
 /// nobody knows. Where one method makes all steps of a thread, it is usually called once. An instance that was run for in
 /// vain a few times is left alone as long as there are others. Patterns that broke something weigh more from then on.
@@ -269,7 +269,7 @@ impl MapTest {
         [a, b]: [Vec<ThunkId>; 2],
     ) -> Result<Option<Plan>, ExecutorError> {
         let all = [a.as_slice(), b.as_slice()].concat();
-        self.builder.favoured = self.known.feeders(&all);
+        self.builder.favoured = self.known.feeders(&a, &b);
         self.builder.two_objects = all.iter().all(|m| self.builder.shop.takes_another(*m));
         let Some(prefix) = self.prefix(exec)? else { return Ok(None) };
         let mut wants = vec![a, b];
@@ -298,6 +298,7 @@ impl MapTest {
                 None => break,
             }
         }
+        self.builder.observers = self.known.observers(&draft.calls().collect::<Vec<_>>());
         let finally = if self.options.checks { self.builder.checks(exec, &draft)? } else { Vec::new() };
         let mut runs: Vec<(String, u64)> = targets.iter().map(|i| (format!("pattern:{i}"), 1)).collect();
         let (strategy, schedules) = &self.unguided;

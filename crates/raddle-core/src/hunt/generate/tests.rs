@@ -382,6 +382,46 @@ fn maptest_tries_the_methods_first_that_a_static_analysis_finds_promising() {
 }
 
 #[test]
+fn maptest_ends_tests_with_methods_that_look_at_what_their_calls_write() {
+    let looks = |ty: objects::Type, i| {
+        ty.thunk(
+            &format!("Counter::look_{i}"),
+            Role::Method,
+            vec![objects::slot(0, Pass::Shared)],
+            &[],
+            objects::nothing,
+        )
+    };
+    let ty = (0..20).fold(objects::counter(), looks);
+    let (get, add) = (ty.id("Counter::get"), ty.id("Counter::add"));
+    let seeing = [get, ty.id("Counter::look_0"), ty.id("Counter::look_1"), ty.id("Counter::look_2")];
+    // How many tests have a method that sees in each place of their end.
+    let seen = |inform: bool| {
+        let mut sim = Simulator::new(ty.clone());
+        let mut generator = by_name("maptest", &ty.harness, 7, options()).unwrap();
+        if inform {
+            let mut known = reads_twice_what_is_written(get, add);
+            let access = |site| KnownAccess {
+                kind: crate::pattern::AccessKind::Read,
+                variable: 0,
+                site,
+                again: false,
+                locks: Default::default(),
+            };
+            seeing[1..].iter().for_each(|m| known.add(*m, access(10 + m.0)));
+            generator.inform(&known);
+        }
+        let plans: Vec<Plan> = (0..6).map(|_| generator.next(&mut sim).unwrap().unwrap()).collect();
+        assert!(plans.iter().all(|p| p.test.finally.len() == 3));
+        [0, 1, 2].map(|i| plans.iter().filter(|p| seeing.contains(&p.test.finally[i].thunk)).count())
+    };
+    let [first, second, last] = seen(true);
+    assert_eq!((first, second), (6, 6));
+    assert!(last < 6, "not all that methods look at is known");
+    assert!(seen(false)[0] < 6, "without it, it ends them with any");
+}
+
+#[test]
 fn a_second_object_is_shared_where_methods_take_two() {
     let mut ty = objects::counter();
     let subject = ty.harness.types.iter().position(|t| t.subject).unwrap() as u32;
