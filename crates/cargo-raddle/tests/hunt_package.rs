@@ -46,6 +46,12 @@ fn memory_that_is_lost_in_a_race_is_a_leak_and_waiting_for_nothing_a_livelock() 
 }
 
 #[test]
+fn calls_that_meet_although_they_have_no_time_to_wait_are_right() {
+    let ran = hunt("hunt-me", &["--type", "Meeting", "--schedules", "2000"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
 fn enums_with_data_and_closures_that_use_what_they_get_are_passed() {
     let found = |ty: &str| {
         let ran = hunt("hunt-me", &["--type", ty, "--schedules", "2000", "--format", "json"]);

@@ -5,9 +5,11 @@ mod harness;
 
 use harness::thunk::*;
 use harness::{Worker, result, run, test, value};
+use raddle_core::event::ThreadId;
 use raddle_core::hunt::protocol::{Request, Rest};
 use raddle_core::hunt::{CallResult, Execution, Fresh, Run, RunReply};
 use raddle_core::outcome::Kind;
+use raddle_core::schedule::{Schedule, Transfer};
 
 /// Adding, with a call that goes wrong when it sees the sum 1.
 fn with_add(thunk: u32) -> Run {
@@ -111,6 +113,67 @@ fn a_deadlock_names_who_waits_for_whom_and_its_schedule_repeats_it() {
     assert!(message.contains("held by 1") && message.contains("held by 2"), "{message}");
     let again = worker.one(Run { replay: Some(stuck.schedule.clone()), ..locks });
     assert_eq!(again.distinct[0].failed(), Some(Kind::Deadlock));
+}
+
+#[test]
+fn a_schedule_cut_short_ends_in_no_deadlock_while_somebody_could_go_on() {
+    let mut worker = Worker::start();
+    let pairs = [
+        [LEFT_RIGHT, LEFT_RIGHT],
+        [FIRST_SECOND, FIRST_SECOND],
+        [SHARE, OWN],
+        [OWN, OWN],
+        [LINGER, ADD],
+        [PASS, OPEN],
+    ];
+    for [one, other] in pairs {
+        let calls = run(&[&[one], &[other]], "random", 20);
+        let whole = worker.one(calls.clone());
+        assert_eq!(failures(&whole.distinct), [], "{one} {other}");
+        for schedule in whole.distinct.iter().map(|e| &e.schedule) {
+            for end in 0..schedule.transfers.len() {
+                let cut = Schedule { transfers: schedule.transfers[..end].to_vec() };
+                let reply = worker.one(Run { replay: Some(cut.clone()), ..calls.clone() });
+                assert_eq!(failures(&reply.distinct), [], "{one} {other}: {cut:?} of {schedule:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn who_spins_when_a_schedule_is_over_lets_those_go_on_who_have_not_run_yet() {
+    let calls = run(&[&[PASS], &[OPEN]], "random", 20);
+    let whole = Worker::start().one(calls.clone());
+    let begins = |e: &Execution| e.schedule.transfers.iter().take(3).copied().collect();
+    let schedules: Vec<Vec<Transfer>> = whole.distinct.iter().map(begins).collect();
+    assert!(!schedules.is_empty());
+    for transfers in schedules {
+        // This worker has not seen that others write what it reads.
+        let replay = Some(Schedule { transfers });
+        let reply = Worker::start().one(Run { replay, ..calls.clone() });
+        assert_eq!(failures(&reply.distinct), []);
+    }
+}
+
+#[test]
+fn a_wait_that_ends_after_the_end_of_a_schedule_ends_because_time_runs_out() {
+    let mut worker = Worker::start();
+    let calls = run(&[&[PASS], &[LINGER], &[OPEN]], "random", 200);
+    let whole = worker.one(calls.clone());
+    let mut lingered = 0;
+    for transfers in whole.distinct.iter().map(|e| &e.schedule.transfers) {
+        let Some(end) = transfers.iter().position(|t| t.timeout) else { continue };
+        // The second thread waits, and the first goes on with nobody to let it pass.
+        let Some(left) = transfers[..end - 1].iter().rposition(|t| t.to == ThreadId(2)) else { continue };
+        let mut transfers = transfers[..=left + 1].to_vec();
+        transfers[left + 1].to = ThreadId(1);
+        let reply = worker.one(Run { replay: Some(Schedule { transfers }), ..calls.clone() });
+        let calls = reply.distinct.iter().flat_map(|e| &e.calls);
+        let ended: Vec<_> = calls.filter(|c| c.thread == 2 && c.end.is_some()).collect();
+        assert!(ended.iter().all(|c| c.result == value("true")), "{ended:?}");
+        lingered += ended.len();
+    }
+    assert!(lingered > 0);
 }
 
 #[test]

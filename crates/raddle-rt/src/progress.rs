@@ -26,7 +26,9 @@ pub const FAIR_LIMIT: u64 = 10;
 const FUTILE: u32 = 200;
 /// Raw events of a spinning thread, after the end of the schedule being repeated, that make a livelock.
 const FUTILE_EVENTS: u64 = 1_000_000;
-/// So many steps it counts as, each time: the reads in between were none.
+/// After so many of them others have a turn.
+const FUTILE_ROUND: u64 = 10_000;
+/// So many steps a spinning thread that is made to yield counts as in a search: the reads in between were none.
 const FUTILE_STEPS: u64 = 100;
 
 /// Called by hooks that are not visible steps: makes a thread that has done nothing visible for long yield.
@@ -50,6 +52,11 @@ fn impatient(site: SiteId) {
             r.futile += 1;
             if r.futile > FUTILE_EVENTS {
                 crate::failure::out_of_steps();
+            }
+            // Whoever it waits for may not have had a turn yet: the schedule may have been cut short.
+            if r.futile % FUTILE_ROUND == 1 {
+                let e = r.event(site, Op::Yield);
+                step(e, State::Spinning);
             }
         }
     } else if !alone() {

@@ -1,7 +1,8 @@
 //! A type with every kind of trouble, for the tests of the hunt's worker.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, RwLock};
+use std::time::Duration;
 
 /// The type under test.
 #[derive(Default)]
@@ -10,6 +11,7 @@ pub struct Subject {
     open: AtomicBool,
     left: Mutex<u32>,
     right: Mutex<u32>,
+    both: RwLock<u32>,
     first: Monitor,
     second: Monitor,
 }
@@ -77,6 +79,24 @@ impl Subject {
         self.first.enter();
         self.first.leave();
         self.second.leave();
+    }
+
+    /// Takes the lock for readers, twice.
+    pub fn share(&self) -> u32 {
+        let once = *self.both.read().unwrap();
+        once + *self.both.read().unwrap()
+    }
+
+    /// Takes the lock for writers, twice.
+    pub fn own(&self) {
+        *self.both.write().unwrap() = 0;
+        *self.both.write().unwrap() = 0;
+    }
+
+    /// Waits for a while for what nobody does; whether the time ran out.
+    pub fn linger(&self) -> bool {
+        let taken = self.first.taken.lock().unwrap();
+        self.first.left.wait_timeout(taken, Duration::from_secs(1)).unwrap().1.timed_out()
     }
 
     /// Adds one after much work, and loses what others add meanwhile.
@@ -219,6 +239,9 @@ pub fn thunks(thunk: u32, slot: &mut Option<Arc<Subject>>) -> String {
         18 => format!("{:?}", s.second_first()),
         19 => s.add_slowly().to_string(),
         20 => s.stale_at_one().to_string(),
+        21 => s.share().to_string(),
+        22 => format!("{:?}", s.own()),
+        23 => s.linger().to_string(),
         other => panic!("no thunk {other}"),
     }
 }

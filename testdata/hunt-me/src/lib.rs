@@ -1,8 +1,9 @@
 //! Types for `cargo raddle hunt`: one with a bug, one without, and some that cannot be hunted.
 
 use std::cell::Cell;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Condvar, Mutex};
+use std::time::{Duration, Instant};
 
 /// Counts, and loses what is counted at the same time.
 #[derive(Debug, Default)]
@@ -193,5 +194,46 @@ impl Gauge {
     /// The value.
     pub fn get(&self) -> usize {
         self.value.load(SeqCst)
+    }
+}
+
+/// Hands items over to who is there to take them.
+#[derive(Debug, Default)]
+pub struct Meeting {
+    /// Whether somebody wants an item, and the item.
+    place: Mutex<Option<Option<u8>>>,
+    given: Condvar,
+}
+
+impl Meeting {
+    /// Hands an item over; whether there was anybody.
+    pub fn give(&self, item: u8) -> bool {
+        let mut place = self.place.lock().unwrap();
+        let wanted = *place == Some(None);
+        if wanted {
+            *place = Some(Some(item));
+            self.given.notify_all();
+        }
+        wanted
+    }
+
+    /// Takes an item, if one is given within this time and nobody else wants it.
+    pub fn take(&self, within: Duration) -> Option<u8> {
+        let until = Instant::now() + within;
+        let mut place = self.place.lock().unwrap();
+        if place.is_some() {
+            return None;
+        }
+        *place = Some(None);
+        drop(place);
+        let mut place = self.place.lock().unwrap();
+        while *place == Some(None) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            place = self.given.wait_timeout(place, left).unwrap().0;
+        }
+        place.take().flatten()
     }
 }

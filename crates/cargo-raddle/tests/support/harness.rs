@@ -27,7 +27,11 @@ pub mod thunk {
     pub const OPEN: u32 = 14;
     pub const IDLE: u32 = 15;
     pub const VANDALISE: u32 = 16;
+    pub const FIRST_SECOND: u32 = 17;
     pub const STALE: u32 = 20;
+    pub const SHARE: u32 = 21;
+    pub const OWN: u32 = 22;
+    pub const LINGER: u32 = 23;
 }
 
 /// The fixture's directory.

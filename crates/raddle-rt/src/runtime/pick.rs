@@ -286,6 +286,23 @@ impl Runtime {
         }
     }
 
+    /// Whether a thread could go on, at once or when time has passed. As long as one could, a search calls nothing stuck, and
+    /// a replay must not either: its schedule may have been cut short.
+    pub fn could_go_on(&self, i: usize) -> bool {
+        let f = &self.fibers[i];
+        match f.state {
+            State::Waiting(w) => w.deadline.is_some(),
+            State::Lock(_) => f.relocks || self.runnable(i),
+            _ => self.runnable(i),
+        }
+    }
+
+    /// A thread that only lets others go first.
+    fn aside(&self) -> Option<usize> {
+        let aside = |f: &Fiber| matches!(f.state, State::Spinning | State::Yielded(_)) && !f.system;
+        self.fibers.iter().position(|f| aside(f))
+    }
+
     /// Who runs after the end of the schedule: the failure is ahead of the running thread, unless the threads
     /// only keep each other busy.
     fn free_run(&mut self) -> usize {
@@ -296,7 +313,10 @@ impl Runtime {
         if let Some(i) = self.collect() {
             return i;
         }
-        self.able.iter().find(|&i| i > me).or(self.able.nth(0)).unwrap_or(me)
+        let next = self.able.iter().find(|&i| i > me).or(self.able.nth(0)).unwrap_or(me);
+        // Does nothing to those who do not wait: they are able because they can go on.
+        self.expire(next);
+        next
     }
 
     /// Whether the schedule being replayed transfers control here.
@@ -332,15 +352,14 @@ impl Runtime {
                     self.expire(me);
                     return me;
                 }
-                // The schedule of a livelock ends at the limit of steps, about which a replay may be wrong by a few.
-                if next.is_none() && self.steps >= self.store.job.max_steps / 10 * 9 {
-                    let others = (0..self.fibers.len()).find(|&i| self.runnable(i));
-                    if let Some(i) = others {
+                if next.is_none() {
+                    // The schedule of a livelock ends at the limit of steps, about which a replay may be wrong by a few.
+                    let late = self.steps >= self.store.job.max_steps / 10 * 9;
+                    let runnable = || (0..self.fibers.len()).find(|&i| self.runnable(i));
+                    if let Some(i) = self.aside().or_else(|| runnable().filter(|_| late)) {
                         return i;
                     }
-                }
-                // The schedule ends where the failure was: a deadlock has no further transfer.
-                if next.is_none() {
+                    // The schedule ends where the failure was: a deadlock has no further transfer.
                     crate::failure::end_of_replay();
                 }
                 crate::failure::diverged("a thread cannot go on where the schedule lets it run")

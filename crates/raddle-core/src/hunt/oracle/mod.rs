@@ -10,7 +10,8 @@
 //! Nothing is reported on a suspicion. A panic counts only if no sequential order panics at the same place, a
 //! deadlock only if no order deadlocks, and a result only if no order explains all results together. A method that
 //! returns something else when the same order is run again, or run in a fresh process, is never compared from then
-//! on. Where the orders are too many to be sure, the execution is undecided, which is no violation.
+//! on. Where the orders are too many to be sure, the execution is undecided, which is no violation. What methods promise less
+//! than that is in [`promises`]; why a call without time may be taken for one with some, in `lent`.
 
 mod compare;
 mod guided;
@@ -18,6 +19,7 @@ mod identity;
 mod intervals;
 mod invariants;
 mod leaks;
+mod lent;
 pub mod promises;
 mod serials;
 mod verdict;
@@ -198,11 +200,18 @@ impl Oracle {
         if verdict.kind != Kind::NonLinearizable {
             return Ok(judgement);
         }
-        if let Some((fewer, execution)) = promises::without_refusals(&self.harness, test, execution)
-            && let other @ (Judgement::Right | Judgement::Undecided) =
-                self.judge_strictly(exec, &fewer, seed, &execution)?
-        {
+        if let Some(other) = self.judge_with_time(exec, test, seed, execution)? {
             return Ok(other);
+        }
+        if let Some((fewer, execution)) = promises::without_refusals(&self.harness, test, execution) {
+            if let other @ (Judgement::Right | Judgement::Undecided) =
+                self.judge_strictly(exec, &fewer, seed, &execution)?
+            {
+                return Ok(other);
+            }
+            if let Some(other) = self.judge_with_time(exec, &fewer, seed, &execution)? {
+                return Ok(other);
+            }
         }
         if identity::meets_threads(&Calls::new(execution))
             && self.is_personal(exec, test, seed, &verdict.explanation.nearest)?
@@ -288,10 +297,7 @@ impl Oracle {
         {
             judgement = self.left_over(exec, test, seed, execution);
         }
-        if self.known.len() >= MEMORY {
-            self.known.clear();
-        }
-        self.known.insert(key, known);
+        self.remember(key, known);
         judgement
     }
 
@@ -322,13 +328,7 @@ impl Oracle {
         if orders > self.options.all_orders {
             return Ok(self.undecided());
         }
-        if known.all.is_none() {
-            let all = Serials::run(exec, test, seed, room(orders), self.fresh(), self.calm())?;
-            self.cost.tests += 1;
-            self.cost.serial += all.all.len() as u64;
-            known.all = Some(all);
-        }
-        let Some(serials) = known.all.as_ref() else { return Ok(self.undecided()) };
+        let serials = self.all_orders(exec, test, seed, orders, known)?;
         let mut suspicion = self.suspect(test, execution, serials, compares);
         if suspicion.is_some() && self.looks_into() && self.unmask(exec, test, seed, serials, orders)? {
             suspicion = self.suspect(test, execution, serials, compares);
@@ -338,6 +338,67 @@ impl Oracle {
             Some(_) if !serials.complete || serials.lacks_orders(test) => Ok(self.undecided()),
             Some(verdict) => Ok(Judgement::Wrong(Box::new(verdict))),
         }
+    }
+
+    /// All sequential orders of a test, run unless they were before.
+    fn all_orders<'k>(
+        &mut self,
+        exec: &mut dyn Executor,
+        test: &Test,
+        seed: u64,
+        orders: u64,
+        known: &'k mut Known,
+    ) -> Result<&'k Serials, ExecutorError> {
+        if known.all.is_none() {
+            let all = Serials::run(exec, test, seed, room(orders), self.fresh(), self.calm())?;
+            self.cost.tests += 1;
+            self.cost.serial += all.all.len() as u64;
+            known.all = Some(all);
+        }
+        Ok(known.all.get_or_insert_default())
+    }
+
+    /// Judges an execution that no order explains by orders in which calls without time had some; `None` if that changes
+    /// nothing.
+    fn judge_with_time(
+        &mut self,
+        exec: &mut dyn Executor,
+        test: &Test,
+        seed: u64,
+        execution: &Execution,
+    ) -> Result<Option<Judgement>, ExecutorError> {
+        let calls = Calls::new(execution);
+        let Some(loans) = lent::loans(&self.harness, test, &calls) else { return Ok(Some(self.undecided())) };
+        let orders = serials::orders(&self.harness, test, self.options.all_orders + 1);
+        if !loans.is_empty() && orders > self.options.all_orders {
+            return Ok(Some(self.undecided()));
+        }
+        let real_time = calls.real_time();
+        let mut complete = true;
+        for loan in loans {
+            let key = (wire::encode(&loan.test), seed);
+            let mut known = self.known.remove(&key).unwrap_or_default();
+            let serials = self.all_orders(exec, &loan.test, seed, orders, &mut known)?;
+            let explained = |s: &Serial| {
+                s.failed.is_none()
+                    && loan.was_used(&s.calls)
+                    && compare::explains(test, &calls, &real_time, &s.calls, &self.loose)
+            };
+            let found = serials.all.iter().any(explained);
+            complete &= serials.complete;
+            self.remember(key, known);
+            if found {
+                return Ok(Some(Judgement::Right));
+            }
+        }
+        Ok((!complete).then(|| self.undecided()))
+    }
+
+    fn remember(&mut self, key: (String, u64), known: Known) {
+        if self.known.len() >= MEMORY {
+            self.known.clear();
+        }
+        self.known.insert(key, known);
     }
 
     /// Judges an execution whose results are right, but which left more behind than sequential ones. A type that

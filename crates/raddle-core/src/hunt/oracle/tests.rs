@@ -72,6 +72,57 @@ fn who_only_suspects_runs_sequential_orders_calmly_and_who_has_the_last_word_doe
     }
 }
 
+#[test]
+fn a_call_without_time_may_be_served_as_if_it_had_some() {
+    let ty = objects::meeting();
+    let met = |j: &[Judgement], e: &[Execution], text: &str| {
+        let some = |e: &Execution| e.calls.iter().any(|c| c.result == CallResult::Value(text.to_owned()));
+        e.iter().zip(j).filter(|(e, _)| some(e)).map(|(_, j)| *j == Judgement::Right).collect::<Vec<_>>()
+    };
+    let judged = |t: &Test| {
+        let mut sim = Simulator::new(ty.clone());
+        let run = Run { stop_at_failure: false, ..Run::new(wire::encode(t), "dfs", 1, 20_000) };
+        let executions = sim.run(vec![run]).unwrap().remove(0).distinct;
+        (judge(&ty, t).0, executions)
+    };
+    // Both with time and without, and where two calls without time meet somebody.
+    let (take, give) = (("Meeting::take", 0), ("Meeting::give", 7));
+    for (a, b) in [
+        (vec![("Meeting::take", 1)], vec![give]),
+        (vec![take], vec![give]),
+        (vec![take, take], vec![give, give]),
+    ] {
+        let (judgements, executions) = judged(&test(&ty, &[], &a, &b));
+        let met = met(&judgements, &executions, "Some(7)");
+        assert!(!met.is_empty() && met.iter().all(|right| *right), "{a:?}: {met:?}");
+    }
+    // A time for which nobody waits is none that could be lent.
+    let (judgements, executions) = judged(&test(&ty, &[], &[("Meeting::flash", 0)], &[("Meeting::get", 0)]));
+    let seen = met(&judgements, &executions, "1");
+    assert!(!seen.is_empty() && !seen.iter().any(|right| *right), "{seen:?}");
+}
+
+#[test]
+fn results_that_do_not_fit_each_other_are_not_explained_by_time() {
+    let ty = objects::meeting();
+    let t = test(&ty, &[], &[("Meeting::take", 0)], &[("Meeting::give", 7)]);
+    let call = |thread, start, end, text: &str| CallRecord {
+        thread,
+        step: 0,
+        start,
+        end: Some(end),
+        result: CallResult::Value(text.to_owned()),
+    };
+    let made = CallRecord { thread: 0, result: CallResult::Opaque, ..call(0, 0, 1, "") };
+    for (took, gave) in [("Some(7)", "false"), ("None", "true"), ("Some(8)", "true")] {
+        let calls = vec![made.clone(), call(1, 2, 5, took), call(2, 3, 4, gave)];
+        let execution = Execution { calls, ..Execution::default() };
+        let mut oracle = Oracle::new(&ty.harness, OracleOptions::default());
+        let judgement = oracle.judge(&mut Simulator::new(ty.clone()), &t, 1, &execution).unwrap();
+        assert!(matches!(judgement, Judgement::Wrong(_)), "{took} {gave}: {judgement:?}");
+    }
+}
+
 fn verdicts(judgements: &[Judgement]) -> Vec<&Verdict> {
     judgements.iter().filter_map(|j| if let Judgement::Wrong(v) = j { Some(&**v) } else { None }).collect()
 }

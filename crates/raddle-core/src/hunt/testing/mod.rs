@@ -217,6 +217,7 @@ impl Simulator {
                 let body = self.ty.bodies[step.thunk.0 as usize];
                 match body(&mut object, &mut frame.clone()) {
                     Poll::Block => None,
+                    Poll::Wait => event(Op::Wait { on: VarId(0), timed_out: true }),
                     _ => Some(touch(t, step, frame.pc)),
                 }
             }
@@ -273,7 +274,7 @@ impl Simulator {
         let frame = thread.call.as_mut().unwrap();
         let touched = touch(t, &step, frame.pc);
         let result = match self.ty.bodies[step.thunk.0 as usize](&mut world.objects[index], frame) {
-            Poll::Go => return vec![touched],
+            Poll::Go | Poll::Wait => return vec![touched],
             Poll::Block => unreachable!("it was enabled"),
             Poll::Done(_) if !thunk.output.printed => CallResult::Opaque,
             Poll::Done(text) => CallResult::Value(text),

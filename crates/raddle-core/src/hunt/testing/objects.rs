@@ -30,6 +30,8 @@ pub struct Frame {
 pub enum Poll {
     Go,
     Block,
+    /// It waits, until its time runs out by this step or it finds something else to do.
+    Wait,
     Done(String),
     Panic(&'static str),
 }
@@ -245,6 +247,45 @@ pub fn checks() -> Type {
         .thunk("List::first", Role::Method, vec![this()], &[], first)
         .thunk("List::lock_ab", Role::Method, vec![this()], &[], ab)
         .thunk("List::lock_ba", Role::Method, vec![this()], &[], ba)
+}
+
+/// `give` hands an item to a `take` that waits, and `take` has a time-out. `flash` shows itself to `get` for as long as it is
+/// told to, but not only then.
+pub fn meeting() -> Type {
+    fn give(o: &mut Object, f: &mut Frame) -> Poll {
+        if std::mem::take(&mut o.open) {
+            o.items.push(arg(f));
+            return Poll::Done("true".to_owned());
+        }
+        Poll::Done("false".to_owned())
+    }
+    fn take(o: &mut Object, f: &mut Frame) -> Poll {
+        f.pc += 1;
+        match f.pc {
+            1 => {
+                o.open = true;
+                Poll::Go
+            }
+            _ if !o.open => pop(o, f),
+            2 if arg(f) > 0 => Poll::Wait,
+            _ => {
+                o.open = false;
+                Poll::Done("None".to_owned())
+            }
+        }
+    }
+    fn flash(o: &mut Object, f: &mut Frame) -> Poll {
+        f.pc += 1;
+        o.n = i128::from(f.pc == 1 || arg(f) > 0);
+        if f.pc == 1 { Poll::Go } else { Poll::Done("()".to_owned()) }
+    }
+    let time = || vec![this(), Domain::Duration];
+    Type::new("Meeting", &[("Meeting", Sharing::Shared)])
+        .thunk("Meeting::new", Role::Constructor, vec![], &[0], nothing)
+        .thunk("Meeting::give", Role::Method, vec![this(), int()], &[], give)
+        .thunk("Meeting::take", Role::Method, time(), &[], take)
+        .thunk("Meeting::flash", Role::Method, time(), &[], flash)
+        .thunk("Meeting::get", Role::Method, vec![this()], &[], get)
 }
 
 /// A sender that can be cloned, a receiver that one thread owns, a guard that stays with its thread.
