@@ -159,6 +159,35 @@ impl Subject {
         self.open.store(true, SeqCst);
     }
 
+    /// The sum twenty times over, read each time.
+    pub fn sum(&self) -> u32 {
+        (0..20).map(|_| self.get()).sum()
+    }
+
+    /// The same, counted where nobody looks for counters.
+    pub fn sum_on_heap(&self) -> u32 {
+        let mut counters = std::hint::black_box(Box::new([0; 2]));
+        while counters[0] < 20 {
+            counters[0] += 1;
+            counters[1] += self.get();
+            std::hint::black_box(&mut counters);
+        }
+        counters[1]
+    }
+
+    /// Gives way ten times before it reads the sum.
+    pub fn get_politely(&self) -> u32 {
+        for _ in 0..10 {
+            std::thread::yield_now();
+        }
+        self.get()
+    }
+
+    /// Reads the sum sixty thousand times before it believes it.
+    pub fn get_carefully(&self) -> u32 {
+        (0..60_000).map(|_| self.get()).max().unwrap_or_default()
+    }
+
     /// Touches nothing.
     pub fn idle(&self) {}
 
@@ -219,6 +248,10 @@ pub fn thunks(thunk: u32, slot: &mut Option<Arc<Subject>>) -> String {
         18 => format!("{:?}", s.second_first()),
         19 => s.add_slowly().to_string(),
         20 => s.stale_at_one().to_string(),
+        21 => s.sum().to_string(),
+        22 => s.sum_on_heap().to_string(),
+        23 => s.get_politely().to_string(),
+        24 => s.get_carefully().to_string(),
         other => panic!("no thunk {other}"),
     }
 }

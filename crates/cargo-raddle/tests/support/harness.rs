@@ -28,6 +28,10 @@ pub mod thunk {
     pub const IDLE: u32 = 15;
     pub const VANDALISE: u32 = 16;
     pub const STALE: u32 = 20;
+    pub const SUM: u32 = 21;
+    pub const SUM_ON_HEAP: u32 = 22;
+    pub const GET_POLITELY: u32 = 23;
+    pub const GET_CAREFULLY: u32 = 24;
 }
 
 /// The fixture's directory.

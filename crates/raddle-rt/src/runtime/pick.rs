@@ -213,7 +213,8 @@ impl Runtime {
     /// Asks the strategy for one of the `n` that are able.
     #[inline]
     fn decide(&mut self, n: usize) -> Choice {
-        if self.limit_at.is_some() {
+        // Chance would interrupt the calls of a sequential order.
+        if self.limit_at.is_some() && !self.patient {
             self.decisions += 1;
             return Choice::Run(crate::table::mix(self.steps) as usize % n);
         }
