@@ -6,10 +6,12 @@ mod harness;
 use harness::thunk::*;
 use harness::{Worker, result, run, test, value};
 use raddle_core::event::ThreadId;
+use raddle_core::hunt::oracle::Intervals;
 use raddle_core::hunt::protocol::{Request, Rest};
 use raddle_core::hunt::{CallResult, Execution, Fresh, Run, RunReply};
 use raddle_core::outcome::Kind;
 use raddle_core::schedule::{Schedule, Transfer};
+use std::collections::BTreeSet;
 
 /// Adding, with a call that goes wrong when it sees the sum 1.
 fn with_add(thunk: u32) -> Run {
@@ -322,6 +324,38 @@ fn a_call_that_reads_what_the_one_before_has_read_is_not_taken_for_one_that_wait
     let orders = worker.one(run(&[&[GET; 8], &[ADD]], "serial", 100));
     assert!(orders.exhausted);
     assert_eq!(orders.executions, 9, "the other call comes before, between or after the eight");
+}
+
+/// The threads of the calls of those sequential orders in which none was interrupted.
+fn uninterrupted(orders: &RunReply) -> BTreeSet<Vec<u32>> {
+    let calls = |e: &Execution| Intervals::new(e.calls.iter().map(|c| (c.thread, c.start, c.end)));
+    orders.distinct.iter().map(calls).filter(|c| !c.overlap()).map(|c| c.order()).collect()
+}
+
+#[test]
+fn a_call_that_reads_the_same_many_times_or_gives_way_for_a_while_is_run_without_interruption() {
+    let mut worker = Worker::start();
+    for thunk in [SUM, SUM_ON_HEAP, GET_POLITELY] {
+        for calm in [true, false] {
+            let orders = worker.one(Run { calm, ..run(&[&[thunk, thunk], &[ADD]], "serial", 100) });
+            assert_eq!((orders.exhausted, orders.unsure), (true, 0), "{thunk} {calm}");
+            assert_eq!(uninterrupted(&orders).len(), 3, "{thunk} {calm}: {:?}", orders.distinct);
+            let both_ways = thunk == GET_POLITELY;
+            assert!(both_ways || orders.distinct.len() == 3, "{thunk} {calm}: {:?}", orders.distinct);
+        }
+    }
+}
+
+#[test]
+fn a_call_that_waits_for_certain_leaves_no_doubt_and_one_that_may_only_be_long_does() {
+    let mut worker = Worker::start();
+    for calm in [true, false] {
+        let orders = |suffixes: &[&[u32]]| Run { calm, ..run(suffixes, "serial", 100) };
+        let waits = worker.one(orders(&[&[PASS], &[OPEN]]));
+        assert_eq!((waits.exhausted, waits.unsure), (true, 0));
+        let long = worker.one(orders(&[&[GET_CAREFULLY], &[ADD]]));
+        assert!(long.exhausted && long.unsure > 0, "{long:?}");
+    }
 }
 
 #[test]

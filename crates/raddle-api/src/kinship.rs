@@ -4,10 +4,13 @@
 //! meanwhile is meant for the iterator, whichever function makes it. A caveat is handed on along both ways.
 
 use crate::collect::{Collected, Pooled};
+use crate::promise::takes_self_alone;
 
 /// How documentation begins to say that a function is like another one.
 const LIKE: [&str; 7] =
     ["similar to", "works like", "same as", "like [", "equivalent to", "replaced with", "identical to"];
+/// What a reference to another function is for, if that says what this one does.
+const DETAILS: [&str; 3] = ["for details", "for more", "for a detailed"];
 /// A function may be like one that is like a third one, and so on.
 const ROUNDS: usize = 4;
 
@@ -15,13 +18,29 @@ const ROUNDS: usize = 4;
 pub fn model(docs: &str) -> Option<String> {
     let text = docs.split("```").next().unwrap_or_default().replace('\n', " ");
     let lower = text.to_lowercase();
-    let at = LIKE.iter().filter_map(|words| lower.find(words).map(|at| at + words.len())).min()?;
+    let at = LIKE.iter().filter_map(|words| lower.find(words).map(|at| at + words.len())).min();
     // Lower case may be longer or shorter than what was written, in other languages.
-    let rest = text.get(at..)?.trim_start().trim_start_matches('[').strip_prefix('`')?;
-    let path = rest.split('`').next()?.trim_end_matches("()");
+    let rest = match at {
+        Some(at) => text.get(at..)?,
+        None => elsewhere(&text)?,
+    };
+    let path = quoted(rest)?.trim_end_matches("()");
     let name = path.rsplit("::").next().unwrap_or(path).trim_end_matches("()");
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
     is_name.then(|| name.to_owned())
+}
+
+/// What follows "See" in "See [`HashMap::clear`] for details": what it says there is said here, too.
+fn elsewhere(text: &str) -> Option<&str> {
+    text.match_indices("See ").map(|(at, see)| &text[at + see.len()..]).find(|rest| {
+        let sentence = rest.split(". ").next().unwrap_or_default();
+        quoted(sentence).is_some() && DETAILS.iter().any(|words| sentence.contains(words))
+    })
+}
+
+/// The name in backquotes that a text begins with, as a link or not.
+fn quoted(text: &str) -> Option<&str> {
+    text.trim_start().trim_start_matches('[').strip_prefix('`')?.split('`').next()
 }
 
 /// Hands caveats on.
@@ -56,10 +75,15 @@ fn of_model(pool: &[Pooled], index: usize) -> Option<String> {
     let Pooled { owner, function } = &pool[index];
     let model = function.like.as_ref()?;
     let named = || pool.iter().filter(|p| p.function.name == *model && p.function.label != function.label);
+    let alone = takes_self_alone(&function.receiver, function.inputs.len());
+    let said = |p: &Pooled| {
+        let of_whole = p.function.caveat_of_whole.as_ref().filter(|_| alone);
+        p.function.caveat.as_ref().or(of_whole).cloned()
+    };
     let mut own = named().filter(|p| p.owner == *owner).peekable();
     match own.peek() {
-        Some(_) => own.find_map(|p| p.function.caveat.clone()),
-        None => named().find_map(|p| p.function.caveat.clone()),
+        Some(_) => own.find_map(said),
+        None => named().find_map(said),
     }
 }
 
@@ -88,6 +112,10 @@ mod tests {
             Some("or_insert_if")
         );
         assert_eq!(like("Returns something similar to a number."), None);
+        let see = "Clears the map.\n\nSee [`HashMap::clear`] for details.";
+        assert_eq!(like(see).as_deref(), Some("clear"));
+        assert_eq!(like("Clears the map. See [`Error`] if it fails. That is for details."), None);
+        assert_eq!(like("See the [consistency](crate#consistency) section for details."), None);
         assert_eq!(like("Adds.\n```\n// same as [`push`]\n```"), None);
     }
 }

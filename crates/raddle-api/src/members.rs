@@ -365,7 +365,7 @@ pub(crate) fn signature(
         _ => Receiver::None,
     };
     let docs = item.docs.as_deref().unwrap_or_default();
-    let alone = inputs.len() == 1 && receiver != Receiver::None;
+    let alone = promise::takes_self_alone(&receiver, inputs.len());
     Function {
         name: item.name.clone().unwrap_or_default(),
         label,
@@ -383,6 +383,7 @@ pub(crate) fn signature(
         must_use: item.attrs.iter().any(|a| matches!(a, Attribute::MustUse { .. })),
         summary: summary(item),
         caveat: promise::caveat(docs, alone),
+        caveat_of_whole: promise::caveat(docs, true),
         like: kinship::model(docs),
         in_parts: promise::in_parts(docs),
         gives_up: promise::gives_up(item.name.as_deref().unwrap_or_default(), docs),

@@ -22,8 +22,10 @@ const ROUGH: [&str; 17] = [
     "undercount",
     "may or may not",
     "racy",
-    "coalesced",
+    COALESCED,
 ];
+/// By which several calls are made one: they have the effect of one of them, whichever that is.
+const COALESCED: &str = "coalesced";
 /// Phrases that count for functions that look at the whole object: they take nothing but `self`.
 const WHOLE: [&str; 6] = [
     "not guarantee",
@@ -51,6 +53,18 @@ const IN_THE_WAY: [&str; 9] = [
 ];
 /// Traits of std that compare objects, each of which they read in turn.
 const COMPARISONS: [&str; 3] = ["std::cmp::PartialEq", "std::cmp::PartialOrd", "std::cmp::Ord"];
+/// The trait of std whose method takes one item after the other from an iterator.
+const EXTEND: &str = "std::iter::Extend";
+
+/// Whether a function takes nothing but `self`, so that it looks at the whole object.
+pub fn takes_self_alone(receiver: &Receiver, inputs: usize) -> bool {
+    inputs == 1 && *receiver != Receiver::None
+}
+
+/// Whether calls of a function may be one call if they overlap, by the sentence that takes something back.
+pub fn coalesces(function: &Function) -> bool {
+    function.caveat.as_ref().is_some_and(|sentence| sentence.to_lowercase().contains(COALESCED))
+}
 
 /// The sentence of a documentation that takes something back; `alone` for functions that take nothing but `self`.
 pub fn caveat(docs: &str, alone: bool) -> Option<String> {
@@ -89,6 +103,11 @@ pub fn weak(function: &Function) -> Option<String> {
         && COMPARISONS.contains(&of.path.as_str())
     {
         return Some("it reads one object after the other".to_owned());
+    }
+    if let Via::Trait(of) = &function.via
+        && of.path == EXTEND
+    {
+        return Some("it adds one item after the other".to_owned());
     }
     let called = function.receiver != Receiver::None;
     function.caveat.as_ref().filter(|_| called).map(|sentence| format!("documented: \"{sentence}\""))

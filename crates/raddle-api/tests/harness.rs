@@ -120,6 +120,18 @@ fn settings_of_the_user_reach_the_harness() {
 }
 
 #[test]
+fn what_functions_take_back_reaches_the_harness() {
+    let source = harness("Pool");
+    let weak = |name: &str| thunk(&source, name).weak;
+    assert!(!weak("Pool::drain_but"), "it is not about the whole");
+    assert!(weak("Pool::drain"), "what it refers to is");
+    let coalesces = |name: &str| thunk(&source, name).coalesces;
+    assert!(coalesces("Pool::add") && coalesces("Pool::add_twice") && !coalesces("Pool::drain"));
+    let extend = source.harness.thunks.iter().find(|t| t.name.ends_with("::extend")).expect("a thunk");
+    assert!(extend.weak && !extend.coalesces, "{extend:?}");
+}
+
+#[test]
 fn the_compiler_says_how_types_are_shared() {
     let types = &shelf().harness.types;
     let sharing =

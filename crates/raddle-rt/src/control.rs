@@ -458,6 +458,7 @@ impl Runtime {
             () if self.store.strategy.is_patient() => LONG_PATIENCE,
             () => PATIENCE,
         };
+        self.patient = self.mode == Mode::Search && self.store.strategy.is_patient();
         self.tickets = 0;
         self.frees += 1;
         self.replay_at = 0;

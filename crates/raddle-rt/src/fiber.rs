@@ -226,6 +226,8 @@ pub struct Fiber {
     pub urged: u32,
     /// How often in a row those reads saw nothing new.
     pub spin_count: u32,
+    /// Whether it goes round in a circle since it last wrote anything that others could read.
+    pub circle: crate::rounds::Circle,
     /// Fork-join clock: how much of each other thread happened before for certain.
     pub clock: Vec<u32>,
     /// Time-outs that fired although others could run.

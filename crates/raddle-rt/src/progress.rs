@@ -1,10 +1,13 @@
 //! Whether threads get anywhere: spinning, and executions without an end.
 //!
 //! A thread that does nothing visible for long is made to yield; one that reads the same unchanged memory again and
-//! again stands aside until somebody writes it. An execution that has taken more steps than asked for goes on under
+//! again stands aside until somebody writes it. In a sequential order that is not enough: a call that reads the same word for each of its
+//! elements would be interrupted, and the order in which it is not would be missing. There a call stands aside only if it
+//! comes back to where it was, with nothing changed. An execution that has taken more steps than asked for goes on under
 //! fair turns, and is a livelock only if that leads nowhere either.
 
 use crate::fiber::State;
+use crate::rounds::Circle;
 use crate::runtime::{Mode, Runtime, alone, brisk, load, me, rt, step};
 use raddle_core::{Event, Op, SiteId, Trace};
 
@@ -64,10 +67,12 @@ fn impatient(site: SiteId) {
         r.store.impatient = true;
         let (steps, urged) = (r.steps, me().urged);
         let e = r.event(site, Op::Yield);
-        if spinning && urged > 0 {
+        if spinning && urged > 0 && waits() {
             r.steps += FUTILE_STEPS;
             me().spin_count = 0;
             step(e, State::Spinning);
+        } else if uninterrupted() {
+            step(e, State::Ready);
         } else {
             // It may just as well be busy with its own affairs, so this does not count as a step.
             r.uncounted = true;
@@ -96,6 +101,7 @@ pub fn saw(site: SiteId, addr: usize, size: u8, value: u128) {
         Some(_) => {
             f.spin.clear();
             f.spin_count = 0;
+            f.circle = Circle::default();
         }
         None if f.spin.len() < 16 => f.spin.push(crate::fiber::SpinRead { site, addr, size, value }),
         None => {
@@ -111,6 +117,7 @@ pub fn progressed() {
     f.yields = 0;
     f.spin.clear();
     f.spin_count = 0;
+    f.circle = Circle::default();
 }
 
 /// The state in which the running thread should wait for a visible read: spinning threads stand aside.
@@ -119,10 +126,28 @@ pub fn before_read() -> State {
     let f = rt().me();
     if f.spin_count > 0 && f.spin_count >= SPIN_ROUNDS * f.spin.len() as u32 {
         f.spin_count = 0;
-        State::Spinning
+        if waits() { State::Spinning } else { State::Ready }
     } else {
         State::Ready
     }
+}
+
+/// Whether the running thread makes a call of a sequential order. That others come in between is then the strategy's decision, unless it
+/// is certain that the call waits.
+pub fn uninterrupted() -> bool {
+    rt().patient && me().calling
+}
+
+/// Whether a thread that reads the same again and again waits for somebody.
+#[cold]
+fn waits() -> bool {
+    if !uninterrupted() {
+        return true;
+    }
+    me().circle.look().unwrap_or_else(|| {
+        rt().store.guessed = true;
+        true
+    })
 }
 
 /// Whether the last part of an execution still comes to new variables or values: then it is long, not caught in a circle.

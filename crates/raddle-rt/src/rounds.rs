@@ -5,6 +5,8 @@
 //! steps the threads' own states are compared, each with the earlier ones of the same thread: the registers that a call
 //! preserves, and the stack, at each of its steps. A thread that keeps coming to new states gets somewhere. What it
 //! keeps on the heap alone is not seen.
+//!
+//! The same states tell a call that waits from one that reads the same many times while it does something: see [`Circle`].
 
 use crate::interpose::unwind::caller;
 use crate::runtime::rt;
@@ -42,6 +44,38 @@ impl Rounds {
     }
 }
 
+/// Looks at one thread after which nothing more is expected of them.
+const LOOKS: u32 = 1_000;
+
+/// Whether one thread, which writes nothing and reads nothing new, comes back to a state that it was in before. Then it will do so for
+/// ever, unless somebody else writes what it reads. Whoever changes anything begins with a new one.
+///
+/// Brent's algorithm: the state is compared with one that is remembered, at every power of two a later one, so that
+/// what a thread does before it enters the circle does not matter.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Circle {
+    remembered: u64,
+    looks: u32,
+}
+
+impl Circle {
+    /// Another look at the running thread; `None` after too many of them that told nothing.
+    pub fn look(&mut self) -> Option<bool> {
+        self.compare(state())
+    }
+
+    fn compare(&mut self, state: u64) -> Option<bool> {
+        self.looks += 1;
+        if self.looks > 1 && state == self.remembered {
+            return Some(true);
+        }
+        if self.looks.is_power_of_two() {
+            self.remembered = state;
+        }
+        (self.looks < LOOKS).then_some(false)
+    }
+}
+
 fn comes_to_new(states: &[u64]) -> bool {
     let (before, last) = states.split_at(states.len() / 4 * 3);
     let mut before = before.to_vec();
@@ -68,4 +102,31 @@ fn state() -> u64 {
         digest = mix(digest ^ unsafe { (caller.sp as *const u64).add(i).read_volatile() });
     }
     digest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the looks at a thread with these states tell, up to the first that tells something.
+    fn looks(states: impl Iterator<Item = u64>) -> (usize, Option<bool>) {
+        let mut circle = Circle::default();
+        let told = states.map(|s| circle.compare(s)).enumerate();
+        told.into_iter().find(|(_, told)| *told != Some(false)).expect("looks enough")
+    }
+
+    #[test]
+    fn a_circle_is_recognised_whatever_comes_before_it() {
+        assert_eq!(looks(std::iter::repeat(7)), (1, Some(true)));
+        for (before, around) in [(0, 3), (10, 1), (10, 7), (100, 30)] {
+            let (at, told) = looks((0..before).chain((0..).map(|i| 1_000 + i % around)));
+            assert_eq!(told, Some(true));
+            assert!(at <= 3 * (before + around) as usize, "{at} looks for {before} and {around}");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_counts_is_in_no_circle_and_is_not_looked_at_for_ever() {
+        assert_eq!(looks(0..), (LOOKS as usize - 1, None));
+    }
 }

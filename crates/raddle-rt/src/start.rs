@@ -175,6 +175,7 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             brisk: false,
             dice: None,
             impatient: false,
+            guessed: false,
             repeats: false,
             never_brisk: false,
             now_ms: 0,

@@ -69,6 +69,8 @@ pub struct Store {
     pub dice: Option<Dice>,
     /// A thread had to be made to yield in an execution in which accesses are counted.
     pub impatient: bool,
+    /// A call of a sequential order was interrupted in the execution in progress because it seemed to wait, which is not certain.
+    pub guessed: bool,
     /// The execution in progress repeats a brisk one with the same dice: nothing is learned that would change its steps.
     pub repeats: bool,
     /// No execution is to be one.
@@ -136,6 +138,7 @@ impl Store {
         self.end = End::Running;
         self.failure = None;
         self.learned = false;
+        self.guessed = false;
         self.output.clear();
     }
 

@@ -45,6 +45,7 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
         acquiring: 0,
         spin: Vec::new(),
         spin_count: 0,
+        circle: crate::rounds::Circle::default(),
         yields: 0,
         clock: Vec::new(),
         early_timeouts: 0,

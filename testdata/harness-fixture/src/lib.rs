@@ -179,6 +179,35 @@ impl Subject {
         self.open.store(true, SeqCst);
     }
 
+    /// The sum twenty times over, read each time.
+    pub fn sum(&self) -> u32 {
+        (0..20).map(|_| self.get()).sum()
+    }
+
+    /// The same, counted where nobody looks for counters.
+    pub fn sum_on_heap(&self) -> u32 {
+        let mut counters = std::hint::black_box(Box::new([0; 2]));
+        while counters[0] < 20 {
+            counters[0] += 1;
+            counters[1] += self.get();
+            std::hint::black_box(&mut counters);
+        }
+        counters[1]
+    }
+
+    /// Gives way ten times before it reads the sum.
+    pub fn get_politely(&self) -> u32 {
+        for _ in 0..10 {
+            std::thread::yield_now();
+        }
+        self.get()
+    }
+
+    /// Reads the sum sixty thousand times before it believes it.
+    pub fn get_carefully(&self) -> u32 {
+        (0..60_000).map(|_| self.get()).max().unwrap_or_default()
+    }
+
     /// Touches nothing.
     pub fn idle(&self) {}
 
@@ -242,6 +271,10 @@ pub fn thunks(thunk: u32, slot: &mut Option<Arc<Subject>>) -> String {
         21 => s.share().to_string(),
         22 => format!("{:?}", s.own()),
         23 => s.linger().to_string(),
+        24 => s.sum().to_string(),
+        25 => s.sum_on_heap().to_string(),
+        26 => s.get_politely().to_string(),
+        27 => s.get_carefully().to_string(),
         other => panic!("no thunk {other}"),
     }
 }

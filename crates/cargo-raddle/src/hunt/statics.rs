@@ -188,6 +188,7 @@ mod tests {
             weak: false,
             refuses: vec![],
             compound: false,
+            coalesces: false,
             because: None,
             exclusive: None,
         };

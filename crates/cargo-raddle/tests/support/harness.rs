@@ -32,6 +32,10 @@ pub mod thunk {
     pub const SHARE: u32 = 21;
     pub const OWN: u32 = 22;
     pub const LINGER: u32 = 23;
+    pub const SUM: u32 = 24;
+    pub const SUM_ON_HEAP: u32 = 25;
+    pub const GET_POLITELY: u32 = 26;
+    pub const GET_CAREFULLY: u32 = 27;
 }
 
 /// The fixture's directory.

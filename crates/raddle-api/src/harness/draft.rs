@@ -62,6 +62,7 @@ pub struct Promises {
     pub weak: bool,
     pub refuses: Vec<String>,
     pub compound: bool,
+    pub coalesces: bool,
     /// The user wants it compared whatever it does.
     pub strict: bool,
     pub because: Option<String>,
@@ -85,6 +86,7 @@ fn promises(world: &World<'_>, settings: &TypeSettings, of: &str, function: &Fun
         weak: weak.is_some(),
         refuses,
         compound,
+        coalesces: promise::coalesces(function),
         strict: false,
         because: weak.or(parts).or(in_the_way),
     }

@@ -253,6 +253,7 @@ fn one(request: &Request<'_>, court: &Court, subject: Ty) -> Result<(Judged, Str
             weak: promises.weak,
             refuses,
             compound,
+            coalesces: promises.coalesces,
             because: promises.because.clone(),
             exclusive: draft.exclusive.clone(),
         }

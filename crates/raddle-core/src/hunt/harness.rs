@@ -212,6 +212,9 @@ pub struct Thunk {
     /// compared.
     #[serde(default)]
     pub compound: bool,
+    /// Two calls of such functions that overlap may be one, with the effect of either. What ran beside them is not compared then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub coalesces: bool,
     /// Why it is weak, may refuse or is compound; for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,

@@ -152,6 +152,10 @@ pub struct RunReply {
     /// Whether the strategy had nothing left to try.
     #[serde(default, skip_serializing_if = "is_default")]
     pub exhausted: bool,
+    /// Executions that were given up, or in which a call was interrupted because it seemed to wait, which was not certain: what they
+    /// stand for may not have been run.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unsure: u64,
     /// The executions that differ in their results, in the real-time order of their calls, or in how they
     /// failed, each with the first schedule that showed it. For a replay, the one execution.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -134,6 +134,11 @@ pub trait Strategy: std::fmt::Debug + Send {
     fn is_patient(&self) -> bool {
         false
     }
+    /// Whether it has interrupted, in the execution in progress, what may not have needed it, so that it cannot be sure to have run
+    /// what it stands for.
+    fn guessed(&self) -> bool {
+        false
+    }
     /// No thread is enabled, but these are still waiting, for ever: their pending events, by ascending thread.
     /// Called before [`end`](Strategy::end), if at all.
     fn stuck(&mut self, _pending: &[Event]) {}

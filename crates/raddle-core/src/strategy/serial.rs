@@ -15,7 +15,8 @@ const PATIENCE: u32 = 32;
 /// was blocked may then be resumed, so that a rendezvous and a wait for a condition have serial executions too. A
 /// wait whose time may run out is such a moment as well: the call fails, or others come first. A call that gives way may
 /// do so because it waits for somebody, or only for a while before it gives up or goes to sleep: so at the first time
-/// others come first, or it stays, for [`PATIENCE`] times at most.
+/// others come first, or it stays, for [`PATIENCE`] times at most. One that gives way more often is interrupted, and it is not
+/// certain then that it would not have ended by itself ([`Strategy::guessed`]); the runtime recognises before that most of those that do wait.
 ///
 /// What a thread does outside of methods (destructors of its thread-local variables, or the whole life of a thread
 /// that the type under test keeps for itself) is not part of any call, and may come between any two calls. To
@@ -48,6 +49,8 @@ pub struct Serial {
     aside: BTreeSet<ThreadId>,
     /// The threads whose call stays although it gives way, and how often it still may.
     staying: BTreeMap<ThreadId, u32>,
+    /// A call gave way more often than that, and was interrupted.
+    guessed: bool,
     done: bool,
     restart: bool,
 }
@@ -131,6 +134,7 @@ impl Strategy for Serial {
         self.inside.clear();
         self.aside.clear();
         self.staying.clear();
+        self.guessed = false;
         !self.done
     }
 
@@ -153,7 +157,10 @@ impl Strategy for Serial {
                     }
                     asked = true;
                 }
-                Some((_, Op::Yield | Op::Sleep)) => _ = self.aside.insert(last),
+                Some((_, op @ (Op::Yield | Op::Sleep))) => {
+                    self.guessed |= op == Op::Yield && self.inside.contains(&last);
+                    self.aside.insert(last);
+                }
                 _ if self.outside == Some(last) => _ = self.aside.insert(last),
                 _ => {}
             }
@@ -206,6 +213,10 @@ impl Strategy for Serial {
 
     fn is_patient(&self) -> bool {
         true
+    }
+
+    fn guessed(&self) -> bool {
+        self.guessed
     }
 
     fn happened(&mut self, event: &Event) {
@@ -370,6 +381,9 @@ mod tests {
         let patient = call(&[&[Do::Yield; 7][..], &[Do::Write(0)]].concat());
         let program = Program::new(&[&[], &patient, &call(&[Do::Write(0)])]);
         let orders: Vec<_> = program.run_all(&mut Serial::new(), 100).into_iter().map(|r| r.order).collect();
+        let mut s = Serial::new();
+        program.run(&mut s).unwrap();
+        assert!(!s.guessed());
         let alone = [&[1; 9][..], &[2; 2]].concat();
         assert!(orders.contains(&alone), "{orders:?}");
         assert!(orders.iter().any(|o| o.starts_with(&[1, 2, 2, 1])), "{orders:?}");
@@ -381,7 +395,9 @@ mod tests {
     fn a_call_that_gives_way_for_ever_lets_others_come() {
         let waits = call(&[Do::Yield].repeat(PATIENCE as usize + 10));
         let program = Program::new(&[&[], &waits, &call(&[Do::Write(0)])]);
-        let first = program.run(&mut Serial::new()).unwrap().order;
+        let mut s = Serial::new();
+        let first = program.run(&mut s).unwrap().order;
+        assert!(s.guessed(), "it might have ended by itself");
         let end = first.iter().position(|t| *t == 2).unwrap();
         assert_eq!(end, 2 + PATIENCE as usize, "{first:?}");
     }

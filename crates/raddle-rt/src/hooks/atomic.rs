@@ -7,6 +7,7 @@ use crate::image::{self, AccessKind, Class, LockFamily, LockOp, LockStep};
 use crate::memory;
 use crate::patch::{self, Register};
 use crate::progress;
+use crate::rounds::Circle;
 use crate::runtime::{self, Inside, rt};
 use crate::sites::Sites;
 use crate::sync::words::{self, Change};
@@ -186,6 +187,9 @@ fn visible(p: &mut Pending, shape: Shape, record: Record) {
     if verdict == Verdict::Private {
         if runtime::me().urged > 0 {
             progress::urged(p.site, p.addr, p.size, shape == Shape::Store);
+        }
+        if write {
+            runtime::me().circle = Circle::default();
         }
         progress::patience(p.site);
         return;

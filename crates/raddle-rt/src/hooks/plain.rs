@@ -5,6 +5,7 @@ use crate::fiber::Fiber;
 use crate::image::{AccessKind, Class};
 use crate::patch;
 use crate::progress;
+use crate::rounds::Circle;
 use crate::runtime::{self, Inside, Mode, access, in_stack, load, rt};
 use raddle_core::{Content, Event, Op};
 use std::arch::naked_asm;
@@ -30,6 +31,9 @@ extern "C" fn accessed(addr: usize, kind: usize, pc: usize) {
     }
     let me = runtime::me();
     me.raw += 1;
+    if kind & WRITE != 0 && runtime::calm() {
+        wrote(me, addr, kind & 0xff);
+    }
     if runtime::alone()
         || me.raw < me.raw_limit && (runtime::calm() || private(me, addr, kind & 0xff) || super::quiet(pc))
     {
@@ -58,12 +62,23 @@ fn private(me: &Fiber, addr: usize, size: usize) -> bool {
     in_stack(me.private, addr + size - 1)
 }
 
+/// Notes a write: a thread that has written where its state is not looked for may be anywhere but in a circle.
+#[inline(always)]
+fn wrote(me: &mut Fiber, addr: usize, size: usize) {
+    if !private(me, addr, size) {
+        me.circle = Circle::default();
+    }
+}
+
 /// A plain access is about to happen; its raw event has begun.
 fn touched(addr: usize, size: usize, write: bool, pc: usize) {
     if runtime::alone() {
         return;
     }
     let me = runtime::me();
+    if write {
+        wrote(me, addr, size);
+    }
     if runtime::calm() || private(me, addr, size) {
         progress::patience(me.anchor);
         return;
@@ -228,6 +243,7 @@ fn copied(dst: usize, src: usize, len: usize, pc: usize) {
         || me.raw + 2 < me.raw_limit && (runtime::calm() || own(src) && own(dst) || super::quiet(pc))
     {
         me.raw += 2;
+        wrote(me, dst, len);
         return;
     }
     let _inside = Inside::enter();

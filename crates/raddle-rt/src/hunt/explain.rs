@@ -135,6 +135,7 @@ pub fn came(store: &mut Store, hunt: &mut Hunt, left: Option<u64>) {
     hunt.record.aside = false;
     let calls = std::mem::take(&mut hunt.record.calls);
     let Some(doubt) = &mut hunt.explain.doubt else { return };
+    let guessed = store.guessed || store.strategy.guessed();
     if let Some((strategy, listens)) = doubt.strategy.take() {
         store.strategy = strategy;
         store.strategy_listens = listens;
@@ -142,8 +143,9 @@ pub fn came(store: &mut Store, hunt: &mut Hunt, left: Option<u64>) {
     (store.stats.steps, store.stats.decisions) = doubt.totals;
     store.failure = None;
     let intervals = calls.intervals();
-    // Only where each call came in its turn does it respect real time.
-    let followed = intervals.order() == doubt.order;
+    // Only where each call came in its turn does it respect real time; and one that was interrupted because it seemed to wait is
+    // no order at all, unless it did wait.
+    let followed = intervals.order() == doubt.order && !guessed;
     let resumed = intervals.overlap();
     let result = left.filter(|_| followed).map(|left| Order { calls, left, resumed });
     hunt.explain.known.insert(doubt.order.clone(), result);

@@ -262,6 +262,9 @@ fn conclude(store: &mut Store, hunt: &mut Hunt, outcome: Outcome, left_bytes: u6
         let finished = Finished { trace: &store.trace, outcome: &outcome, learned: store.learned };
         store.strategy.end(&finished);
     }
+    if run.replay.is_none() && (outcome == Outcome::Abandoned || store.guessed || store.strategy.guessed()) {
+        reply.unsure += 1;
+    }
     if run.patterns {
         hunt.later.add(hunt.replies.len(), &store.trace);
     }

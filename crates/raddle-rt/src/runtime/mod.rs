@@ -99,6 +99,8 @@ pub struct Runtime {
     pub rounds: Rounds,
     /// Raw events without a dispatch after which a thread is made to yield.
     pub patience: u64,
+    /// A call is not to be interrupted unless it waits: the strategy runs sequential orders.
+    pub patient: bool,
     /// `steps` when the test itself ended.
     pub root_ended_at: Option<u64>,
     /// The test is over and its harness may continue.
@@ -162,6 +164,7 @@ impl Runtime {
             decisions: 0,
             limit_at: None,
             patience: PATIENCE,
+            patient: false,
             root_ended_at: None,
             harness_goes_on: false,
             rounds: Rounds::default(),

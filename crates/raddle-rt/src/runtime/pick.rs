@@ -215,7 +215,8 @@ impl Runtime {
     #[inline]
     fn decide(&mut self, n: usize) -> Choice {
         self.end_sprint();
-        if self.limit_at.is_some() {
+        // Chance would interrupt the calls of a sequential order.
+        if self.limit_at.is_some() && !self.patient {
             self.decisions += 1;
             return Choice::Run(crate::table::mix(self.steps) as usize % n);
         }

@@ -5,7 +5,7 @@ use crate::arch;
 use crate::bare;
 use crate::fiber::{Fiber, Gate, State, Wait, WaitKind, Woken};
 use crate::patch;
-use crate::progress::FAIR_LIMIT;
+use crate::progress::{FAIR_LIMIT, uninterrupted};
 use crate::sprint::sprint;
 use crate::sync::words::Free;
 use raddle_core::{Event, Op, SiteId, ThreadId, Transfer};
@@ -368,7 +368,8 @@ pub fn give_way(event: Event) {
     let at = r.steps + 1;
     let f = r.me();
     f.yields += 1;
-    let state = if f.yields <= IDLE_YIELDS { State::Ready } else { State::Yielded(at) };
+    let may_stay = f.yields <= IDLE_YIELDS || uninterrupted();
+    let state = if may_stay { State::Ready } else { State::Yielded(at) };
     step(event, state);
 }
 

@@ -173,3 +173,42 @@ impl Outlet {
         self.0.lock().unwrap().pop()
     }
 }
+
+/// Numbers that threads share.
+#[derive(Debug, Default)]
+pub struct Pool(Mutex<Vec<u64>>);
+
+impl Pool {
+    /// Empty.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes out all but a few. See the [consistency](crate#consistency) section.
+    pub fn drain_but(&self, few: usize) {
+        self.0.lock().unwrap().truncate(few);
+    }
+
+    /// Takes out all.
+    ///
+    /// See [`Pool::drain_but`] for details.
+    pub fn drain(&self) {
+        self.drain_but(0);
+    }
+
+    /// Adds one. Concurrent calls are coalesced into one.
+    pub fn add(&self, number: u64) {
+        self.0.lock().unwrap().push(number);
+    }
+
+    /// Similar to [`add`](Pool::add), twice.
+    pub fn add_twice(&self, number: u64) {
+        self.0.lock().unwrap().extend([number; 2]);
+    }
+}
+
+impl Extend<u64> for &Pool {
+    fn extend<I: IntoIterator<Item = u64>>(&mut self, numbers: I) {
+        numbers.into_iter().for_each(|number| self.add(number));
+    }
+}

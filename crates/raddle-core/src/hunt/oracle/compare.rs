@@ -122,6 +122,21 @@ pub fn agree(test: &Test, key: &Key, a: &Calls, b: &Calls, loose: &BTreeSet<Thun
     }
 }
 
+/// Whether a call that is not compared panicked in a sequential execution and returned in the execution to be explained. What it does
+/// in one order says nothing about what it may do beside others: its panic is no difference. But it ends its thread, and may leave
+/// other things behind than a call that returns, so what comes after it in that order says nothing either.
+pub fn breaks_off(
+    test: &Test,
+    key: &Key,
+    execution: &Calls,
+    serial: &Calls,
+    loose: &BTreeSet<ThunkId>,
+) -> bool {
+    matches!(serial.result(key), CallResult::Panic { .. })
+        && matches!(execution.result(key), CallResult::Value(_) | CallResult::Opaque)
+        && thunk_of(test, key.0, key.1).is_some_and(|thunk| loose.contains(&thunk))
+}
+
 /// An address says where something is, not what it is.
 fn without_addresses(text: &str) -> String {
     let mut out = String::new();
@@ -150,7 +165,7 @@ pub fn order(
     let call = |k: &Key| CallRef { thread: k.0, step: k.1 };
     let mut differences = Vec::new();
     for key in keys {
-        if !agree(test, key, execution, serial, loose) {
+        if !agree(test, key, execution, serial, loose) && !breaks_off(test, key, execution, serial, loose) {
             let (seen, expected) = (execution.result(key), serial.result(key));
             differences.push(Difference { call: call(key), seen: seen.clone(), expected: expected.clone() });
         }
@@ -159,17 +174,58 @@ pub fn order(
     Order { calls: serial.order(), differences, swapped: swapped.collect(), failed: None }
 }
 
-/// Whether [`order`] would find no difference at all.
+/// Whether two executions returned the same, but for what is not compared.
+pub fn same_results(test: &Test, a: &Calls, b: &Calls, loose: &BTreeSet<ThunkId>) -> bool {
+    a.by_key.keys().chain(b.by_key.keys()).all(|key| agree(test, key, a, b, loose))
+}
+
+/// Whether a serial execution explains an execution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// [`order`] would find no difference at all.
+    Yes,
+    /// It differs.
+    No,
+    /// It [broke off](breaks_off) before it differed.
+    Open,
+}
+
+/// Whether a serial execution explains an execution.
 pub fn explains(
     test: &Test,
     execution: &Calls,
     real_time: &[(Key, Key)],
     serial: &Calls,
     loose: &BTreeSet<ThunkId>,
-) -> bool {
-    let mut keys = execution.by_key.keys().chain(serial.by_key.keys());
-    keys.all(|key| agree(test, key, execution, serial, loose))
-        && !real_time.iter().any(|(a, b)| serial.reversed(a, b))
+) -> Answer {
+    if real_time.iter().any(|(a, b)| serial.reversed(a, b)) {
+        return Answer::No;
+    }
+    let broke_off = broke_off(test, execution, serial, loose);
+    let mut answer = Answer::Yes;
+    for key in execution.by_key.keys().chain(serial.by_key.keys()) {
+        if agree(test, key, execution, serial, loose) || breaks_off(test, key, execution, serial, loose) {
+            continue;
+        }
+        let end = serial.by_key.get(key).and_then(|c| c.end);
+        match broke_off {
+            Some(at) if end.is_none_or(|end| end > at) => answer = Answer::Open,
+            _ => return Answer::No,
+        }
+    }
+    answer
+}
+
+/// When the first call of a serial execution began that [breaks off](breaks_off), if one does.
+fn broke_off(test: &Test, execution: &Calls, serial: &Calls, loose: &BTreeSet<ThunkId>) -> Option<u32> {
+    let breaks = |key: &Key| breaks_off(test, key, execution, serial, loose);
+    serial.iter().filter(|(key, _)| breaks(key)).map(|(_, c)| c.start).min()
+}
+
+/// Whether a serial execution [broke off](breaks_off) and lacks a call that the execution made.
+pub fn is_cut_short(test: &Test, execution: &Calls, serial: &Calls, loose: &BTreeSet<ThunkId>) -> bool {
+    let lacks = |key: &Key| !serial.by_key.contains_key(key) && thunk_of(test, key.0, key.1).is_some();
+    execution.by_key.keys().any(lacks) && broke_off(test, execution, serial, loose).is_some()
 }
 
 #[cfg(test)]
@@ -213,7 +269,8 @@ mod tests {
         let panic = CallResult::Panic { at: "a.rs:1:2".to_owned(), message: String::new() };
         let (none, dropped) = (calls(vec![]), calls(vec![record(1, 0, 0, 1)]));
         let panicked = calls(vec![CallRecord { result: panic, ..record(1, 0, 0, 1) }]);
-        let explains = |a: &Calls, b: &Calls| super::explains(&test, a, &[], b, &BTreeSet::new());
+        let explains =
+            |a: &Calls, b: &Calls| super::explains(&test, a, &[], b, &BTreeSet::new()) == Answer::Yes;
         assert!(explains(&dropped, &none) && explains(&none, &dropped));
         assert!(!explains(&panicked, &none) && !explains(&none, &panicked) && !explains(&panicked, &dropped));
     }

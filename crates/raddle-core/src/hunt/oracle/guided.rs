@@ -6,7 +6,7 @@
 //! executions, because a call blocks and is resumed or a time runs out, it rules out nothing but may still explain, and most
 //! executions have an explanation: so the search goes on, and only its failure decides nothing.
 
-use super::compare::{Calls, Key, agree};
+use super::compare::{Calls, Key, agree, breaks_off};
 use super::serials::Serial;
 use crate::hunt::harness::ThunkId;
 use crate::hunt::protocol::{Executor, ExecutorError, Fresh, Run};
@@ -22,7 +22,7 @@ pub enum Search {
     /// None does.
     None,
     /// None of those that were run, but too many were, or a call was resumed, so that an order stands for several executions,
-    /// or a call was not made in its turn.
+    /// or a call was not made in its turn, or an order was given up or broke off.
     Undecided,
 }
 
@@ -42,7 +42,7 @@ pub struct OneOrder {
     /// The first two executions of it, if they differ.
     pub runs: Vec<Serial>,
     /// The order does not decide everything: a time runs out before or after another call, or a thread that has made
-    /// its calls gives something back when it ends.
+    /// its calls gives something back when it ends. Or it was not run to its end, or may not have been run as it was meant.
     pub several: bool,
 }
 
@@ -85,7 +85,10 @@ pub fn search(
                 // A call that panicked here and not there, or the other way round, changes what is called at all.
                 let other = threads.iter().zip(&made).position(|(a, b)| a != b);
                 let astray = other.is_some_and(|at| bad.is_some_and(|bad| at <= bad));
-                (!serial.calls.intervals().overlap() && !astray).then_some(bad.unwrap_or(0))
+                let broke_off =
+                    guide.broke_off(&serial.calls).is_some_and(|at| bad.is_some_and(|bad| at <= bad));
+                let sure = !serial.calls.intervals().overlap() && !astray && !broke_off;
+                sure.then_some(bad.unwrap_or(0))
             }
             _ => None,
         };
@@ -107,19 +110,38 @@ pub fn run_order(exec: &mut dyn Executor, run: &Run, threads: &[u32]) -> Result<
     let listed: Vec<String> = threads.iter().map(u32::to_string).collect();
     let replies = exec.run(vec![Run { strategy: format!("serial:{}", listed.join(",")), ..run.clone() }])?;
     let Some(reply) = replies.first() else { return Ok(OneOrder::default()) };
-    Ok(OneOrder { runs: reply.distinct.iter().map(Serial::new).collect(), several: reply.executions > 1 })
+    let runs: Vec<Serial> = reply.distinct.iter().map(Serial::new).collect();
+    let several = reply.executions > 1 || reply.unsure > 0 || runs.iter().any(Serial::is_given_up);
+    Ok(OneOrder { runs, several })
 }
 
 impl Guide<'_> {
     /// Which call of the order returned something else first. What differs only in the checks at the end counts
     /// for the whole order.
     fn first_difference(&self, serial: &Calls) -> Option<usize> {
-        let differs = |key: &Key| !agree(self.test, key, self.seen, serial, self.loose);
-        let mut calls: Vec<(u32, Key)> =
-            serial.iter().filter(|(k, _)| k.0 > 0).map(|(k, c)| (c.start, *k)).collect();
-        calls.sort_unstable();
-        let first = calls.iter().position(|(_, key)| differs(key));
+        let differs = |key: &Key| {
+            !agree(self.test, key, self.seen, serial, self.loose) && !self.breaks_off(key, serial)
+        };
+        let calls = in_order(serial);
+        let first = calls.iter().position(differs);
         let anywhere = self.seen.iter().chain(serial.iter()).any(|(key, _)| differs(key));
         first.or_else(|| anywhere.then(|| calls.len().saturating_sub(1)))
     }
+
+    /// Which call of the order was the first after which it says nothing.
+    fn broke_off(&self, serial: &Calls) -> Option<usize> {
+        in_order(serial).iter().position(|key| self.breaks_off(key, serial))
+    }
+
+    fn breaks_off(&self, key: &Key, serial: &Calls) -> bool {
+        breaks_off(self.test, key, self.seen, serial, self.loose)
+    }
+}
+
+/// The calls of the suffixes in the order in which they began.
+fn in_order(serial: &Calls) -> Vec<Key> {
+    let mut calls: Vec<(u32, Key)> =
+        serial.iter().filter(|(k, _)| k.0 > 0).map(|(k, c)| (c.start, *k)).collect();
+    calls.sort_unstable();
+    calls.into_iter().map(|(_, key)| key).collect()
 }

@@ -10,8 +10,14 @@
 //! Nothing is reported on a suspicion. A panic counts only if no sequential order panics at the same place, a
 //! deadlock only if no order deadlocks, and a result only if no order explains all results together. A method that
 //! returns something else when the same order is run again, or run in a fresh process, is never compared from then
-//! on. Where the orders are too many to be sure, the execution is undecided, which is no violation. What methods promise less
-//! than that is in [`promises`]; why a call without time may be taken for one with some, in `lent`.
+//! on. Where the orders are too many to be sure, or one of them was not run to its end (it took too long, seemed to get nowhere, or
+//! a call in it was interrupted that may only have seemed to wait), the execution is undecided, which is no violation.
+//!
+//! A call whose results are not compared may do in the execution what it does in no order, but for a panic. So if it panics in an order and
+//! returned in the execution, that is no difference. What that order shows after it is not held against the
+//! execution either, for the panic ended the thread and may have left other things behind.
+//!
+//! What methods promise less than that is in [`promises`]; why a call without time may be taken for one with some, in `lent`.
 
 mod compare;
 mod guided;
@@ -33,7 +39,7 @@ use super::protocol::{CallResult, Execution, Executor, ExecutorError, Fresh, Run
 use super::test::Test;
 use super::wire;
 use crate::outcome::Kind;
-use compare::{Calls, Key};
+use compare::{Answer, Calls, Key};
 use guided::{Orders, Search};
 use serde::{Deserialize, Serialize};
 use serials::{Serial, Serials};
@@ -260,7 +266,7 @@ impl Oracle {
 
     /// Whether two executions of a test returned the same, but for what is not compared.
     pub fn same_results(&self, test: &Test, a: &Execution, b: &Execution) -> bool {
-        compare::explains(test, &Calls::new(a), &[], &Calls::new(b), &self.loose)
+        compare::same_results(test, &Calls::new(a), &Calls::new(b), &self.loose)
     }
 
     /// Grows when it finds results that vary or depend on who calls.
@@ -336,6 +342,7 @@ impl Oracle {
         match suspicion {
             None => Ok(Judgement::Right),
             Some(_) if !serials.complete || serials.lacks_orders(test) => Ok(self.undecided()),
+            Some(verdict) if self.is_open(test, execution, serials, verdict.kind) => Ok(self.undecided()),
             Some(verdict) => Ok(Judgement::Wrong(Box::new(verdict))),
         }
     }
@@ -379,15 +386,12 @@ impl Oracle {
             let key = (wire::encode(&loan.test), seed);
             let mut known = self.known.remove(&key).unwrap_or_default();
             let serials = self.all_orders(exec, &loan.test, seed, orders, &mut known)?;
-            let explained = |s: &Serial| {
-                s.failed.is_none()
-                    && loan.was_used(&s.calls)
-                    && compare::explains(test, &calls, &real_time, &s.calls, &self.loose)
-            };
-            let found = serials.all.iter().any(explained);
-            complete &= serials.complete;
+            let used = serials.all.iter().filter(|s| s.failed.is_none() && loan.was_used(&s.calls));
+            let answers: Vec<Answer> =
+                used.map(|s| compare::explains(test, &calls, &real_time, &s.calls, &self.loose)).collect();
+            complete &= serials.complete && !answers.contains(&Answer::Open);
             self.remember(key, known);
-            if found {
+            if answers.contains(&Answer::Yes) {
                 return Ok(Some(Judgement::Right));
             }
         }
@@ -498,9 +502,23 @@ impl Oracle {
         }
         let real_time = calls.real_time();
         let explained = |s: &Serial| {
-            s.failed.is_none() && compare::explains(test, &calls, &real_time, &s.calls, &self.loose)
+            s.failed.is_none()
+                && compare::explains(test, &calls, &real_time, &s.calls, &self.loose) == Answer::Yes
         };
         (!serials.all.iter().any(explained)).then(|| self.not_linearizable(test, &calls, &serials.all))
+    }
+
+    /// Whether an order broke off that might have explained the execution: one that agrees with its results until then, or for a
+    /// panic or another failure, one that lacks calls.
+    fn is_open(&self, test: &Test, execution: &Execution, serials: &Serials, kind: Kind) -> bool {
+        let calls = Calls::new(execution);
+        let real_time = calls.real_time();
+        serials.all.iter().any(|s| match kind {
+            Kind::NonLinearizable => {
+                compare::explains(test, &calls, &real_time, &s.calls, &self.loose) == Answer::Open
+            }
+            _ => compare::is_cut_short(test, &calls, &s.calls, &self.loose),
+        })
     }
 
     /// Looks for one sequential order that explains the execution, the results included.
@@ -615,8 +633,9 @@ impl Oracle {
             culprits.iter().filter_map(|c| thunk_of(test, c.thread, c.step)).collect();
         let loose: BTreeSet<ThunkId> = self.loose.union(&thunks).copied().collect();
         let real_time = calls.real_time();
-        let explained =
-            |s: &Serial| s.failed.is_none() && compare::explains(test, calls, &real_time, &s.calls, &loose);
+        let explained = |s: &Serial| {
+            s.failed.is_none() && compare::explains(test, calls, &real_time, &s.calls, &loose) == Answer::Yes
+        };
         if !serials.iter().any(explained) {
             return Vec::new();
         }

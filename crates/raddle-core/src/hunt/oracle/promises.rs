@@ -10,6 +10,8 @@
 //! - A call may consist of *several steps*: collecting a lazy iterator, or clearing shard after shard; making a future,
 //!   polling it once and dropping it, for it may be served in between; dropping several things at the end of a thread. While
 //!   others run beside it, only panics, deadlocks and the like count.
+//! - Calls that overlap may be *coalesced*: made one, with the effect of one of them, whichever that is. No order of both has
+//!   that effect, so then, too, only panics, deadlocks and the like count.
 
 use super::compare::{Calls, thunk_of};
 use super::{Key, reference};
@@ -82,7 +84,14 @@ pub fn gave_back(harness: &Harness, test: &Test, calls: &Calls, key: &Key) -> bo
     thunk.is_some_and(|thunk| gives_back(harness.thunk(thunk))) && overlapped(calls, key)
 }
 
-/// Whether another call ran beside one that consists of several steps.
+/// Whether a call that may be coalesced ran beside another such call.
+fn is_coalesced(harness: &Harness, test: &Test, calls: &Calls, key: &Key) -> bool {
+    let coalesces = |thread, step| thunk_of(test, thread, step).is_some_and(|t| harness.thunk(t).coalesces);
+    coalesces(key.0, key.1)
+        && calls.beside(&BTreeSet::from([reference(key)])).iter().any(|c| coalesces(c.thread, c.step))
+}
+
+/// Whether another call ran beside one that consists of several steps, or two calls may have been one.
 pub fn is_diffuse(harness: &Harness, test: &Test, calls: &Calls) -> bool {
     let compound = |(key, call): (&Key, &CallRecord)| {
         if key.0 == 0 {
@@ -92,7 +101,7 @@ pub fn is_diffuse(harness: &Harness, test: &Test, calls: &Calls) -> bool {
             (Some(thunk), Some(step)) => is_compound(harness.thunk(thunk), step, &call.result),
             _ => drops_several(harness, test, key.0),
         };
-        several && overlapped(calls, key)
+        several && overlapped(calls, key) || is_coalesced(harness, test, calls, key)
     };
     calls.iter().any(compound)
 }
@@ -175,6 +184,21 @@ mod tests {
         assert!(!is_diffuse(&harness, &test, &calls));
         test.give = vec![(0, 0)];
         assert!(is_diffuse(&harness, &test, &calls), "what the thread was given is dropped there, too");
+    }
+
+    #[test]
+    fn calls_that_may_be_one_are_not_compared_while_they_overlap_each_other() {
+        let (mut harness, test, calls) = beside_first("None");
+        let first = test.suffixes[1][0].thunk;
+        harness.thunks[first.0 as usize].coalesces = true;
+        let other = Step::new(first, vec![]);
+        assert!(!is_diffuse(&harness, &test, &calls), "the drop beside it cannot be the same call");
+        // As if the drop at the end were another call of `first`.
+        let suffixes = vec![[&test.suffixes[0][..], &[other]].concat(), test.suffixes[1].clone()];
+        let test = Test { suffixes, ..test };
+        assert!(is_diffuse(&harness, &test, &calls));
+        harness.thunks[first.0 as usize].coalesces = false;
+        assert!(!is_diffuse(&harness, &test, &calls));
     }
 
     #[test]

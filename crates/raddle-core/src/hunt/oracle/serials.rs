@@ -1,6 +1,7 @@
 //! The sequential executions of a test.
 
 use super::compare::{Calls, same, thunk_of};
+use super::verdict::CallRef;
 use crate::hunt::harness::{Harness, ThunkId};
 use crate::hunt::protocol::{CallResult, Execution, Executor, ExecutorError, Fresh, Run};
 use crate::hunt::test::Test;
@@ -24,7 +25,7 @@ pub struct Serial {
 pub struct Serials {
     /// Those that were run.
     pub all: Vec<Serial>,
-    /// There are no others.
+    /// There are no others, and each of them was run to its end, with no call interrupted that may only have seemed to wait.
     pub complete: bool,
 }
 
@@ -42,8 +43,9 @@ impl Serials {
         let run = Run { stop_at_failure: false, fresh, calm, ..all };
         let mut replies = exec.run(vec![run])?;
         let Some(reply) = replies.pop() else { return Ok(Serials::default()) };
-        let all = reply.distinct.iter().map(Serial::new).collect();
-        Ok(Serials { all, complete: reply.exhausted })
+        let all: Vec<Serial> = reply.distinct.iter().map(Serial::new).collect();
+        let complete = reply.exhausted && reply.unsure == 0 && !all.iter().any(Serial::is_given_up);
+        Ok(Serials { all, complete })
     }
 
     /// Whether orders are missing although it is said that there are no others: all calls came back in all orders, and yet
@@ -52,7 +54,12 @@ impl Serials {
         let back = |r: &CallResult| matches!(r, CallResult::Value(_) | CallResult::Opaque);
         let plain =
             self.all.iter().all(|s| s.failed.is_none() && s.calls.iter().all(|(_, c)| back(&c.result)));
-        let enough = self.all.len() as u64 + 1;
+        let proper = |s: &Serial| -> Vec<CallRef> {
+            s.calls.order().into_iter().filter(|c| thunk_of(test, c.thread, c.step).is_some()).collect()
+        };
+        // Where a call blocks and is resumed, one order may have several executions.
+        let orders: BTreeSet<Vec<CallRef>> = self.all.iter().map(proper).collect();
+        let enough = orders.len() as u64 + 1;
         plain && arrangements(test.suffixes.iter().map(|s| s.len() as u64), enough) >= enough
     }
 
@@ -87,6 +94,11 @@ impl Serial {
     /// Of an execution in which no call was interrupted.
     pub fn new(execution: &Execution) -> Self {
         Serial { calls: Calls::new(execution), failed: execution.failed(), left_bytes: execution.left_bytes }
+    }
+
+    /// Whether it was ended because it seemed to get nowhere, which need not be so: it may have come to any end.
+    pub fn is_given_up(&self) -> bool {
+        matches!(self.failed, Some(Kind::Livelock | Kind::Timeout))
     }
 }
 

@@ -379,6 +379,129 @@ fn a_panic_that_ends_one_thread_and_not_the_other_says_nothing_about_who_calls()
     assert!(!identity::matters(&mut sim, &ty.harness, &t, 1, &orders).unwrap());
 }
 
+/// Changes what it is told about sequential orders.
+struct Changed(Simulator, Change);
+
+type Change = fn(&mut RunReply);
+
+impl Executor for Changed {
+    fn run(&mut self, runs: Vec<Run>) -> Result<Vec<RunReply>, ExecutorError> {
+        let serial: Vec<bool> = runs.iter().map(|r| r.strategy.starts_with("serial")).collect();
+        let mut replies = self.0.run(runs)?;
+        replies.iter_mut().zip(serial).filter(|(_, s)| *s).for_each(|(reply, _)| self.1(reply));
+        Ok(replies)
+    }
+}
+
+/// The oracles that run all orders and that look for one.
+fn thorough_and_guided() -> [OracleOptions; 2] {
+    let all = OracleOptions { few_orders: 1_000, ..OracleOptions::default() };
+    [all, OracleOptions { few_orders: 0, all_orders: 0, ..all }]
+}
+
+/// The last call of the last order was given up.
+fn given_up(reply: &mut RunReply, kind: Kind) {
+    let execution = reply.distinct.last_mut().unwrap();
+    execution.failure = Some(Box::new(crate::hunt::testing::failed(kind, &execution.schedule)));
+    let last = execution.calls.iter_mut().filter(|c| c.thread > 0).max_by_key(|c| c.start).unwrap();
+    (last.end, last.result) = (None, CallResult::Unfinished);
+}
+
+#[test]
+fn nothing_is_wrong_as_long_as_an_order_may_not_have_been_run_to_its_end() {
+    let ty = objects::counter();
+    let calls = [("Counter::add", 1), ("Counter::get", 0)];
+    let t = test(&ty, &[], &calls, &calls);
+    let run = Run { stop_at_failure: false, ..Run::new(wire::encode(&t), "dfs", 1, 20_000) };
+    let executions = Simulator::new(ty.clone()).run(vec![run]).unwrap().remove(0).distinct;
+    let changes: [(Change, bool); 4] = [
+        (|_| (), true),
+        (|reply| reply.unsure = 1, false),
+        (|reply| given_up(reply, Kind::Livelock), false),
+        (|reply| given_up(reply, Kind::Timeout), false),
+    ];
+    for options in thorough_and_guided() {
+        for (i, (change, found)) in changes.into_iter().enumerate() {
+            let mut exec = Changed(Simulator::new(ty.clone()), change);
+            let mut oracle = Oracle::new(&ty.harness, options);
+            let judgements: Vec<Judgement> =
+                executions.iter().map(|e| oracle.judge(&mut exec, &t, 1, e).unwrap()).collect();
+            assert_eq!(!verdicts(&judgements).is_empty(), found, "{i} {options:?}");
+            assert_eq!(oracle.cost.undecided == 0, found, "{i} {options:?}");
+        }
+    }
+}
+
+#[test]
+fn an_order_that_is_missing_is_missed_although_another_one_has_two_executions() {
+    let ty = objects::counter();
+    let t = test(&ty, &[], &[("Counter::add", 1), ("Counter::get", 0)], &[("Counter::add", 1)]);
+    let mut sim = Simulator::new(ty.clone());
+    let mut all = Serials::run(&mut sim, &t, 1, 100, Fresh::No, false).unwrap();
+    assert!(all.complete && all.all.len() == 3 && !all.lacks_orders(&t));
+    all.all[0] = all.all[1].clone();
+    assert!(all.lacks_orders(&t));
+}
+
+/// A call by thread, name, beginning and end, with what it returned, or where it panicked.
+type Made = (u32, &'static str, u32, u32, Result<&'static str, &'static str>);
+
+/// What the oracles say about an execution of these calls by two threads on an empty queue, of which `peek` is weak: it panics in
+/// every order.
+fn beside_weak_peek(calls: &[Made]) -> [Judgement; 2] {
+    let mut ty = objects::queue();
+    let peek = ty.id("Queue::peek");
+    ty.harness.thunks[peek.0 as usize].weak = true;
+    let of = |t: u32| calls.iter().filter(|c| c.0 == t).map(|c| (c.1, 0)).collect::<Vec<_>>();
+    let t = test(&ty, &[], &of(1), &of(2));
+    let mut all = vec![record(0, 0, 1, None)];
+    for &(thread, _, start, end, result) in calls {
+        let step = all.iter().filter(|c| c.thread == thread).count() as u32;
+        let result = match result {
+            Ok(text) => CallResult::Value(text.to_owned()),
+            Err(at) => CallResult::Panic { at: at.to_owned(), message: String::new() },
+        };
+        all.push(CallRecord { thread, step, start, end: Some(end), result });
+    }
+    let execution = Execution { calls: all, ..Execution::default() };
+    thorough_and_guided().map(|options| {
+        let mut oracle = Oracle::new(&ty.harness, options);
+        oracle.judge(&mut Simulator::new(ty.clone()), &t, 1, &execution).unwrap()
+    })
+}
+
+#[test]
+fn a_weak_call_that_panics_in_every_order_and_returned_is_no_difference() {
+    let peek = (1, "Queue::peek", 2, 9, Ok("7"));
+    let judged = beside_weak_peek(&[peek, (2, "Queue::len", 3, 4, Ok("0"))]);
+    assert_eq!(judged, [Judgement::Right, Judgement::Right]);
+    // What the panic leaves behind may be something else.
+    let judged = beside_weak_peek(&[peek, (2, "Queue::len", 3, 4, Ok("1"))]);
+    assert_eq!(judged, [Judgement::Undecided, Judgement::Undecided]);
+    // After it no order goes on.
+    let after = (1, "Queue::len", 10, 13, Ok("0"));
+    let judged = beside_weak_peek(&[peek, after, (2, "Queue::len", 3, 12, Ok("0"))]);
+    assert_eq!(judged, [Judgement::Undecided, Judgement::Undecided]);
+    // Before it nothing is excused.
+    let before = [(2, "Queue::len", 2, 3, Ok("1")), (1, "Queue::peek", 4, 9, Ok("7"))];
+    let judged = beside_weak_peek(&[before[0], before[1], (2, "Queue::len", 5, 6, Ok("0"))]);
+    assert_eq!(verdicts(&judged).len(), 2, "{judged:?}");
+}
+
+#[test]
+fn a_weak_call_that_panics_where_no_order_does_is_wrong() {
+    let len = (2, "Queue::len", 3, 4, Ok("0"));
+    for (at, right) in [("queue.rs:9:5", true), ("queue.rs:1:1", false)] {
+        let [all, _] = beside_weak_peek(&[(1, "Queue::peek", 2, 9, Err(at)), len]);
+        assert_eq!(all == Judgement::Right, right, "{all:?}");
+        assert!(right || verdicts(&[all])[0].kind == Kind::Panic);
+    }
+    // Unless no order gets there, because a weak call panics before.
+    let calls = [(1, "Queue::peek", 2, 5, Ok("7")), (1, "Queue::len", 6, 9, Err("queue.rs:1:1"))];
+    let [all, _] = beside_weak_peek(&[calls[0], calls[1], len]);
+    assert_eq!(all, Judgement::Undecided);
+}
+
 /// One thread increments a counter, two others read it.
 fn increment_then_read() -> (objects::Type, Test) {
     let ty = objects::counter();

@@ -338,7 +338,7 @@ fn repeated(step: &Step, i: u32) -> Step {
     Step::new(step.thunk, step.args.iter().map(later).collect())
 }
 
-fn failed(kind: Kind, schedule: &Schedule) -> Failure {
+pub fn failed(kind: Kind, schedule: &Schedule) -> Failure {
     Failure {
         kind,
         message: "simulated".to_owned(),

@@ -81,6 +81,7 @@ impl Type {
             weak: false,
             refuses: Vec::new(),
             compound: false,
+            coalesces: false,
             because: None,
             exclusive: None,
         });
