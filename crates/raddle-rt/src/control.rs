@@ -440,7 +440,7 @@ impl Runtime {
         self.spare.reverse();
         self.finished.clear();
         self.standing.clear();
-        self.rest_sprint();
+        self.forget_sprint();
         crate::interpose::malloc::heap().begin();
         crate::interpose::random::reset();
         self.clock.reset();

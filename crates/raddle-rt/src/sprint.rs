@@ -166,9 +166,10 @@ impl Runtime {
         s.aim(unsafe { &*s.dice });
     }
 
-    /// A new execution begins, in which a sprint is worth trying.
-    pub fn rest_sprint(&mut self) {
-        sprint().pause = 0;
+    /// A new execution begins, with nobody in a sprint and one worth trying.
+    pub fn forget_sprint(&mut self) {
+        (sprint().n, sprint().pause) = (0, 0);
+        self.store.sprint_left = 0;
     }
 
     /// Ends the sprint, if there is one, and makes up for what was not noted in it.
