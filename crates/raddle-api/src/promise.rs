@@ -38,7 +38,8 @@ const WHOLE: [&str; 6] = [
 /// Phrases of documentation that say when a `try_` gives up.
 const GIVES_UP: [&str; 7] = ["lock", "block", "contend", "contention", "busy", "at this time", "spurious"];
 /// Phrases of documentation that say that something is given back meanwhile.
-const IN_PARTS: [&str; 4] = ["temporarily", "re-acquire", "reacquire", "spurious wakeup"];
+const IN_PARTS: [&str; 5] =
+    ["temporarily", "re-acquire", "reacquire", "spurious wakeup", "visited more than once"];
 /// Names of answers that say that something was in the way.
 const IN_THE_WAY: [&str; 9] = [
     "Locked",
@@ -76,7 +77,8 @@ pub fn caveat(docs: &str, alone: bool) -> Option<String> {
 }
 
 /// The sentence of a documentation by which a function makes several steps: it gives something back meanwhile, above all a lock,
-/// to wait for a notification. It can be notified even if the time for which it waits is nothing.
+/// to wait for a notification (it can be notified even if the time for which it waits is nothing), or it visits entries one
+/// after the other while others come and go.
 pub fn in_parts(docs: &str) -> Option<String> {
     let found = sentences(docs).into_iter().find(|sentence| {
         let lower = sentence.to_lowercase();
@@ -200,6 +202,9 @@ mod tests {
         let wait = "Waits for a notification. Like `wait`, the lock will be re-acquired before this function returns.";
         assert!(in_parts(wait).is_some());
         assert!(in_parts("Temporarily unlocks the lock to execute the given function.").is_some());
+        let retain =
+            "Entries are visited if they are not removed, but the same entry can be visited more than once.";
+        assert!(in_parts(retain).is_some());
         assert_eq!(in_parts("Takes roughly constant time. Blocks until there is room."), None);
     }
 }
