@@ -37,7 +37,7 @@ const WHOLE: [&str; 6] = [
 ];
 /// Phrases of documentation that say when a `try_` gives up.
 const GIVES_UP: [&str; 7] = ["lock", "block", "contend", "contention", "busy", "at this time", "spurious"];
-/// Phrases of documentation that say that something is given back meanwhile.
+/// Phrases of documentation that say that something is given back meanwhile, or that entries are visited one after the other.
 const IN_PARTS: [&str; 5] =
     ["temporarily", "re-acquire", "reacquire", "spurious wakeup", "visited more than once"];
 /// Names of answers that say that something was in the way.
