@@ -23,7 +23,7 @@ pub const PROGRAMS: &[Program] = &[
     Program { name: "bounded buffer, 2 x 5 to 2 x 5", operations: 60, run: buffer },
 ];
 
-fn counter(threads: usize, each: usize) {
+pub fn counter(threads: usize, each: usize) {
     let n = Arc::new(AtomicUsize::new(0));
     let spawn = |_| {
         let n = n.clone();
@@ -38,7 +38,7 @@ fn counter(threads: usize, each: usize) {
     assert_eq!(n.load(Ordering::SeqCst), threads * each);
 }
 
-fn locked(threads: usize, each: usize) {
+pub fn locked(threads: usize, each: usize) {
     let n = Arc::new(Mutex::new(0));
     let spawn = |_| {
         let n = n.clone();
@@ -114,19 +114,27 @@ pub fn processor_time() -> f64 {
     fields[11..15].iter().map(|f| f.parse::<f64>().unwrap()).sum::<f64>() / 100.0
 }
 
+/// Whether all processor cores are to be used, which is the second argument.
+pub fn all_cores() -> bool {
+    std::env::args().nth(2).as_deref() == Some("cores")
+}
+
+/// Seconds that the search takes: of processor time on one core, of real time on all.
+pub fn seconds(search: impl FnOnce()) -> f64 {
+    let (start, began) = (processor_time(), std::time::Instant::now());
+    search();
+    if all_cores() { began.elapsed().as_secs_f64() } else { processor_time() - start }
+}
+
 /// Runs `search(n)`, which makes up to `n` executions and returns how many and how many steps, with growing `n`
 /// until it takes `least` seconds or makes fewer than asked for; prints the last run.
 pub fn measure(program: &Program, least: f64, mut search: impl FnMut(u64) -> (u64, u64)) {
     let mut n = 100;
     loop {
-        let start = processor_time();
-        let (executions, steps) = search(n);
-        let seconds = processor_time() - start;
+        let (mut executions, mut steps) = (0, 0);
+        let seconds = seconds(|| (executions, steps) = search(n));
         if seconds >= least || executions < n {
-            let (name, operations) = (program.name, program.operations);
-            println!(
-                r#"{{"program":"{name}","operations":{operations},"executions":{executions},"steps":{steps},"seconds":{seconds}}}"#
-            );
+            print(program, executions, steps, seconds);
             return;
         }
         let grow = if seconds < 0.05 { 8.0 } else { (1.2 * least / seconds).max(1.5) };
@@ -134,7 +142,15 @@ pub fn measure(program: &Program, least: f64, mut search: impl FnMut(u64) -> (u6
     }
 }
 
+/// Prints a line about a program.
+pub fn print(program: &Program, executions: u64, steps: u64, seconds: f64) {
+    let (name, operations) = (program.name, program.operations);
+    println!(
+        r#"{{"program":"{name}","operations":{operations},"executions":{executions},"steps":{steps},"seconds":{seconds}}}"#
+    );
+}
+
 /// The least number of seconds per program, from the command line.
 pub fn least() -> f64 {
-    std::env::args().nth(1).and_then(|s| s.parse().ok()).expect("usage: peer SECONDS")
+    std::env::args().nth(1).and_then(|s| s.parse().ok()).expect("usage: peer SECONDS [cores|orders]")
 }

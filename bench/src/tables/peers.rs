@@ -4,6 +4,9 @@
 //! against the tool's own threads and locks. It runs each program for a least amount of processor time and prints
 //! one line of JSON per program. The time is that of the processor, children included, so that other load on the
 //! machine matters little. Tools take turns, and the median of the rounds counts.
+//!
+//! Then the same on all cores, in real time: raddle and shuttle share one search between several, loom cannot. And how
+//! long raddle and loom, which both can, take to visit all orders of programs that are small enough.
 
 use crate::Format;
 use crate::command::{output, raddle};
@@ -52,6 +55,26 @@ struct Row {
     over_loom: f64,
 }
 
+/// The programs on all cores.
+#[derive(Debug, Serialize)]
+struct AllCores {
+    cores: usize,
+    rows: Vec<Row>,
+    geometric_mean_over_shuttle: f64,
+    geometric_mean_over_loom: f64,
+}
+
+/// All orders of one program.
+#[derive(Debug, Serialize)]
+struct Orders {
+    program: String,
+    raddle_executions: u64,
+    loom_executions: u64,
+    raddle_ms: f64,
+    loom_ms: f64,
+    over_loom: f64,
+}
+
 /// The whole table.
 #[derive(Debug, Serialize)]
 struct Table {
@@ -62,6 +85,9 @@ struct Table {
     rows: Vec<Row>,
     geometric_mean_over_shuttle: f64,
     geometric_mean_over_loom: f64,
+    all_cores: AllCores,
+    orders: Vec<Orders>,
+    geometric_mean_of_orders_over_loom: f64,
     /// Schedules per second of `cargo raddle test` on one test of two threads with five steps each.
     program_mode: f64,
     /// Processor time of single-threaded work with hooks and outside any execution, by that of a plain build.
@@ -74,13 +100,9 @@ struct Table {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let (seconds, rounds) = if args.quick { (0.3, 1) } else { (2.0, 3) };
     let peers = Peers::build()?;
-    let mut all: [Vec<Vec<Line>>; 3] = Default::default();
-    for _ in 0..rounds {
-        for (tool, rounds) in TOOLS.iter().zip(&mut all) {
-            rounds.push(peers.programs(tool, seconds)?);
-        }
-    }
-    let rows = rows(&all)?;
+    let rows = rows(&peers.rounds(&TOOLS, rounds, seconds, None)?)?;
+    let on_all = self::rows(&peers.rounds(&TOOLS, rounds, seconds, Some("cores"))?)?;
+    let orders = orders(&peers.rounds(&["raddle", "loom"], rounds, seconds / 4.0, Some("orders"))?)?;
     let plain = median((0..rounds).map(|_| peers.work(&peers.plain, "outside")).collect::<Result<_, _>>()?);
     let hooked = median((0..rounds).map(|_| peers.work(&peers.raddle, "outside")).collect::<Result<_, _>>()?);
     let inside = median((0..rounds).map(|_| peers.work(&peers.raddle, "inside")).collect::<Result<_, _>>()?);
@@ -92,6 +114,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         geometric_mean_over_shuttle: geometric_mean(rows.iter().map(|r| r.over_shuttle)),
         geometric_mean_over_loom: geometric_mean(rows.iter().map(|r| r.over_loom)),
         rows,
+        all_cores: AllCores {
+            cores: std::thread::available_parallelism()?.get(),
+            geometric_mean_over_shuttle: geometric_mean(on_all.iter().map(|r| r.over_shuttle)),
+            geometric_mean_over_loom: geometric_mean(on_all.iter().map(|r| r.over_loom)),
+            rows: on_all,
+        },
+        geometric_mean_of_orders_over_loom: geometric_mean(orders.iter().map(|o| o.over_loom)),
+        orders,
         program_mode: peers.program_mode(if args.quick { 2_000 } else { 20_000 })?,
         slowdown_outside: hooked / plain,
         slowdown_inside: inside / plain,
@@ -103,10 +133,18 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn rows(all: &[Vec<Vec<Line>>; 3]) -> anyhow::Result<Vec<Row>> {
+/// What the tools printed, by tool and round.
+type Rounds = Vec<Vec<Vec<Line>>>;
+
+/// How many programs all of them ran.
+fn count(all: &Rounds) -> anyhow::Result<usize> {
     let count = all[0][0].len();
     let same = all.iter().flatten().all(|round| round.len() == count);
     ensure!(same, "the tools ran different numbers of programs");
+    Ok(count)
+}
+
+fn rows(all: &Rounds) -> anyhow::Result<Vec<Row>> {
     let row = |i: usize| {
         let rate =
             |tool: usize| median(all[tool].iter().map(|r| r[i].executions as f64 / r[i].seconds).collect());
@@ -123,7 +161,22 @@ fn rows(all: &[Vec<Vec<Line>>; 3]) -> anyhow::Result<Vec<Row>> {
             over_loom: rates[0] / rates[2],
         }
     };
-    Ok((0..count).map(row).collect())
+    Ok((0..count(all)?).map(row).collect())
+}
+
+fn orders(all: &Rounds) -> anyhow::Result<Vec<Orders>> {
+    let of = |i: usize| {
+        let ms = |tool: usize| median(all[tool].iter().map(|r| r[i].seconds * 1000.0).collect());
+        Orders {
+            program: all[0][0][i].program.clone(),
+            raddle_executions: all[0][0][i].executions,
+            loom_executions: all[1][0][i].executions,
+            raddle_ms: ms(0),
+            loom_ms: ms(1),
+            over_loom: ms(1) / ms(0),
+        }
+    };
+    Ok((0..count(all)?).map(of).collect())
 }
 
 /// The programs, built.
@@ -169,9 +222,27 @@ impl Peers {
         }
     }
 
-    fn programs(&self, tool: &str, seconds: f64) -> anyhow::Result<Vec<Line>> {
+    /// Has the tools run their programs in turn.
+    fn rounds(
+        &self,
+        tools: &[&str],
+        rounds: usize,
+        seconds: f64,
+        how: Option<&str>,
+    ) -> anyhow::Result<Rounds> {
+        let mut all = vec![vec![]; tools.len()];
+        for _ in 0..rounds {
+            for (tool, rounds) in tools.iter().zip(&mut all) {
+                rounds.push(self.programs(tool, seconds, how)?);
+            }
+        }
+        Ok(all)
+    }
+
+    fn programs(&self, tool: &str, seconds: f64, how: Option<&str>) -> anyhow::Result<Vec<Line>> {
         let mut peer = Command::new(self.executable(tool));
-        let text = output(peer.env("LD_LIBRARY_PATH", &self.runtime).arg(seconds.to_string()))?;
+        peer.env("LD_LIBRARY_PATH", &self.runtime).arg(seconds.to_string()).args(how);
+        let text = output(&mut peer)?;
         let lines = text.lines().filter(|l| l.starts_with('{'));
         lines.map(|l| serde_json::from_str(l).with_context(|| format!("{tool} printed `{l}`"))).collect()
     }
@@ -219,22 +290,55 @@ fn median(values: Vec<f64>) -> f64 {
 }
 
 fn markdown(table: &Table) -> String {
+    let all = &table.all_cores;
     let mut text = format!(
         "# raddle beside shuttle and loom\n\n\
-         Generated by `{}`; do not edit. {}. Median of {} round(s) of at least {} s of processor time per program and \
-         tool, one core. \
+         Generated by `{}`; do not edit. {}. Median of {} round(s) of at least {} s per program and tool. \
          raddle in closure mode with the strategy `random`, shuttle with its random scheduler, loom as far as its \
          exhaustive search comes. After a thousand executions without a new scheduling point, raddle records one \
-         in eight, then ever fewer, after eight thousand one in 64.\n\n\
-         | program | operations | raddle exec/s | shuttle exec/s | loom exec/s | raddle steps/exec | raddle steps/s | \
-         over shuttle | over loom |\n\
-         | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n",
+         in eight, then ever fewer, after eight thousand one in 64.\n\n## On one core, by processor time\n\n{}\n\
+         ## On all {} cores, by real time\n\n\
+         raddle shares one search between processes, with the same result as in one; shuttle has a portfolio of as many random \
+         schedulers; loom uses one core.\n\n{}\n",
         table.command,
         table.versions.join(", "),
         table.rounds,
-        table.seconds_per_program
+        table.seconds_per_program,
+        rates(&table.rows, table.geometric_mean_over_shuttle, table.geometric_mean_over_loom),
+        all.cores,
+        rates(&all.rows, all.geometric_mean_over_shuttle, all.geometric_mean_over_loom),
     );
-    for r in &table.rows {
+    text += "## All orders, on one core\n\n\
+             Both search exhaustively, raddle with the strategy `dfs`, each in its own way of telling orders apart.\n\n\
+             | program | raddle executions | loom executions | raddle ms | loom ms | over loom |\n\
+             | --- | --: | --: | --: | --: | --: |\n";
+    for o in &table.orders {
+        text += &format!(
+            "| {} | {} | {} | {:.2} | {:.2} | {:.1} |\n",
+            o.program, o.raddle_executions, o.loom_executions, o.raddle_ms, o.loom_ms, o.over_loom
+        );
+    }
+    text += &format!(
+        "| geometric mean | | | | | {:.1} |\n\n\
+         ## Beside that\n\n| | |\n| --- | --: |\n\
+         | program mode, 2 threads x 5 fetch_add, schedules per second | {:.0} |\n\
+         | slow-down of code with hooks outside any execution | {:.2} |\n\
+         | slow-down of code with hooks in an execution with one thread | {:.2} |\n",
+        table.geometric_mean_of_orders_over_loom,
+        table.program_mode,
+        table.slowdown_outside,
+        table.slowdown_inside
+    );
+    text
+}
+
+fn rates(rows: &[Row], over_shuttle: f64, over_loom: f64) -> String {
+    let mut text =
+        "| program | operations | raddle exec/s | shuttle exec/s | loom exec/s | raddle steps/exec | \
+                    raddle steps/s | over shuttle | over loom |\n\
+                    | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n"
+            .to_owned();
+    for r in rows {
         text += &format!(
             "| {} | {} | {:.0} | {:.0} | {:.0} | {:.1} | {:.0} | {:.2} | {:.2} |\n",
             r.program,
@@ -248,16 +352,6 @@ fn markdown(table: &Table) -> String {
             r.over_loom
         );
     }
-    text += &format!(
-        "| geometric mean | | | | | | | {:.2} | {:.2} |\n\n",
-        table.geometric_mean_over_shuttle, table.geometric_mean_over_loom
-    );
-    text += &format!(
-        "| beside that | |\n| --- | --: |\n\
-         | program mode, 2 threads x 5 fetch_add, schedules per second | {:.0} |\n\
-         | slow-down of code with hooks outside any execution | {:.2} |\n\
-         | slow-down of code with hooks in an execution with one thread | {:.2} |\n",
-        table.program_mode, table.slowdown_outside, table.slowdown_inside
-    );
+    text += &format!("| geometric mean | | | | | | | {over_shuttle:.2} | {over_loom:.2} |\n");
     text
 }

@@ -252,6 +252,7 @@ impl Driver {
             crates: vec![krate.to_owned()],
             replay: None,
             traces: schedules,
+            jobs: 1,
             check: 0,
             given: vec![],
             request_fd: None,

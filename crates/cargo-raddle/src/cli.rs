@@ -67,7 +67,7 @@ pub struct TestArgs {
     /// Where findings and the runtime go [default: raddle in the target directory]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Tests run at the same time [default: number of cores]
+    /// Tests run at the same time; a long check of a closure uses what a few tests leave over [default: number of cores]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub jobs: Option<u64>,
     /// Arguments for a program (--bin, --example, --executable or a test without harness)

@@ -34,7 +34,8 @@ pub fn run(args: &TestArgs, output: &mut Output, summary: &mut Summary) -> Resul
     };
     let jobs = jobs(args.jobs);
     let lab = Lab {
-        job: job(&args.search),
+        // Where there are fewer tests than processes allowed, a check may use those left over.
+        job: Job { jobs: (jobs / tests.len().clamp(1, jobs)) as u64, ..job(&args.search) },
         args: &args.args,
         origin,
         scratch: scratch.path(),
@@ -135,6 +136,7 @@ fn job(args: &SearchArgs) -> Job {
         crates: vec![],
         replay: None,
         traces: 0,
+        jobs: 1,
         check: 0,
         given: given(args),
         request_fd: None,

@@ -103,8 +103,16 @@ fn the_command_line_wins_over_what_a_check_wants() {
 
 #[test]
 fn exhaustive_search_visits_every_order_and_failed_or_abandoned_executions_leave_nothing_behind() {
-    for target in ["exhaustive", "dpor", "leaks", "abandoned", "brisk", "sprint", "points"] {
+    for target in ["exhaustive", "dpor", "leaks", "abandoned", "brisk", "sprint", "crew", "points"] {
         let ran = test(target, &[]);
         assert_eq!(ran.code, 0, "{:?}", ran.events);
     }
+}
+
+#[test]
+fn a_failure_that_only_happens_among_several_processes_is_an_error_not_a_pass() {
+    let ran = test("company", &[]);
+    assert_eq!(ran.code, 2, "{:?}", ran.events);
+    let said = ran.events.iter().any(|e| e.to_string().contains("passed when it was repeated in order"));
+    assert!(said, "{:?}", ran.events);
 }

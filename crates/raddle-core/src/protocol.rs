@@ -57,6 +57,9 @@ pub struct Job {
     /// Send the trace of each of the first so many executions as [`Message::Trace`].
     #[serde(default)]
     pub traces: u64,
+    /// How many processes may run executions of one check at a time; 0 for one per processor core.
+    #[serde(default)]
+    pub jobs: u64,
     /// The check of the program, counted from 0, that `replay` belongs to; 0 where there is at most one.
     #[serde(default)]
     pub check: u64,

@@ -3,7 +3,8 @@
 //! A search that chooses blindly has no use for a trace, and after many executions without anything new the scheduling points
 //! are most probably known. From then on most executions in closure mode are *brisk*: they stop at the known points and at
 //! locks, as the others do, but note neither who touched what nor what happened, which is half of the work. They do not even
-//! keep their schedule: chance alone decides, so the dice they began with say everything. Hooks that have nothing to
+//! keep their schedule: chance alone decides, so the dice they began with say everything. Several processes can run them at a
+//! time (see [`crew`](crate::crew)). Hooks that have nothing to
 //! tell them are taken out of the code meanwhile (see [`patch`]).
 //!
 //! What goes wrong in a brisk execution is therefore repeated at once, with the same dice and with open eyes, in a child of its
@@ -19,29 +20,48 @@ use crate::patch;
 use crate::runtime::{self, rt};
 use crate::store::{End, Store};
 use raddle_core::protocol::Failure;
+use raddle_core::strategy::Dice;
 
 /// Executions in a row in which nothing was learned, before some are brisk.
 const SETTLED: u64 = 1_000;
 /// Then one in so many is looked at,
 const WATCHED: u64 = 8;
 /// ever fewer as they go on in vain, down to one in so many.
-const WATCHED_LATER: u64 = 64;
+pub const SHIFT: u64 = 64;
 
 /// One in how many executions is looked at after so many in which nothing was learned.
 fn watched(unchanged: u64) -> u64 {
-    (unchanged * WATCHED / SETTLED).clamp(WATCHED, WATCHED_LATER)
+    (unchanged * WATCHED / SETTLED).clamp(WATCHED, SHIFT)
 }
 
-/// Whether the execution that is about to begin in this child is a brisk one; notes it where the parent looks.
+/// Whether executions may be brisk.
+fn are_possible(store: &Store) -> bool {
+    store.unchanged >= SETTLED
+        && !store.never_brisk
+        && store.stats.executions >= store.job.traces
+        && store.replay.is_none()
+        && !store.job.every_access
+}
+
+/// Whether all executions from now on are brisk but for one in [`SHIFT`], unless something happens.
+pub fn is_settled(store: &mut Store) -> bool {
+    are_possible(store) && watched(store.unchanged) == SHIFT && store.strategy.dice().is_some()
+}
+
+/// Whether the execution that is about to begin in this child is a brisk one; notes it where the parent looks. After the first few
+/// each execution has dice of its own, so that it does not depend on those before it.
 pub fn begin(store: &mut Store) {
     let n = store.stats.executions;
-    let wanted = store.unchanged >= SETTLED
-        && !n.is_multiple_of(watched(store.unchanged))
-        && !store.never_brisk
-        && n > store.job.traces
-        && store.replay.is_none()
-        && !store.job.every_access;
-    store.dice = if wanted { store.strategy.dice().cloned() } else { None };
+    let seed = store.job.seed;
+    let mut dice = store.strategy.dice();
+    if n > SETTLED
+        && let Some(dice) = &mut dice
+    {
+        **dice = Dice::of_execution(seed, n);
+    }
+    let dice = dice.cloned();
+    let wanted = are_possible(store) && n > store.job.traces && !n.is_multiple_of(watched(store.unchanged));
+    store.dice = dice.filter(|_| wanted);
     store.brisk = store.dice.is_some();
     runtime::set_brisk(store.brisk);
     patch::set(store.brisk && !store.impatient);

@@ -9,6 +9,7 @@
 
 use crate::bare;
 use crate::brisk;
+use crate::crew;
 use crate::failure;
 use crate::fiber::State;
 use crate::heap;
@@ -32,10 +33,11 @@ pub const SAID: i32 = 77;
 const LOOK: Duration = Duration::from_millis(100);
 /// Executions that take too many steps, after which no further one is begun.
 const TOO_MANY: u64 = 2;
-const PROGRESS_MS: u64 = 250;
+/// How often progress is told.
+pub const PROGRESS_MS: u64 = 250;
 const LONG_MS: u64 = 1000;
 /// So long after the end of the budget an execution in progress may go on.
-const LATE_MS: u64 = 5000;
+pub const LATE_MS: u64 = 5000;
 
 /// When the search began; real time, used for budgets and progress only.
 static mut BEGAN: Option<Instant> = None;
@@ -75,7 +77,7 @@ fn next(store: &mut Store) -> Option<Stop> {
 }
 
 /// Tells the strategy how the execution in the store ended, and counts it.
-fn conclude(store: &mut Store, outcome: Outcome) {
+pub fn conclude(store: &mut Store, outcome: Outcome) {
     if outcome != Outcome::Abandoned {
         store.stats.completed += 1;
     }
@@ -197,6 +199,7 @@ fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
     match store.end.clone() {
         End::Failed => {
             store.stats.failures += 1;
+            store.crew.failed(store.stats.executions);
             let kind = store.failure.as_ref().map_or(Kind::Crash, |f| f.kind);
             if let (Some(f), true) = (&store.failure, store.findings) {
                 messages::send(store, &Message::Failure(f.clone()));
@@ -213,6 +216,7 @@ fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
             Some(if store.replay.is_some() { Stop::Diverged(why) } else { Stop::Error(why) })
         }
         End::Batch(stop) => Some(stop),
+        End::Crew => None,
         End::Running | End::Passed => {
             conclude(store, Outcome::Passed);
             None
@@ -367,21 +371,25 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
         store.end = End::Running;
         let pid = fork();
         if pid == 0 {
-            r.begin_loop();
-            messages::hide_output();
-            signals::install();
-            bare::allow();
+            r.enter_loop();
             if store.gives_up && store.unclean < rewind::TRIES && rewind::mark() {
                 conclude_undone(store);
             }
             patch::allow();
             let stop = loop {
+                if crew::is_due(store) {
+                    store.end = End::Crew;
+                    crate::quit(SAID)
+                }
                 if let Some(stop) = next(store) {
                     break stop;
                 }
                 brisk::begin(store);
                 r.execute(start, arg);
                 conclude(store, Outcome::Passed);
+                if let Some(stop) = store.crew.passed(store.stats.executions) {
+                    break stop;
+                }
             };
             store.brisk = false;
             batch_ends(store, stop)
@@ -407,6 +415,9 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
         if store.stats.failures >= store.job.max_failures {
             break Stop::Failures;
         }
+        if store.end == End::Crew {
+            crew::work(store, start, arg);
+        }
     };
     stop_ticking();
     store.stats.elapsed_ms = spent_ms();
@@ -422,6 +433,14 @@ impl Runtime {
         self.standing.clear();
         self.mode = if self.store.replay.is_some() { Mode::Replay } else { Mode::Search };
         self.host = Host::Loop { sp: 0, fs: 0 };
+    }
+
+    /// Prepares this process, a child, for one execution of a closure after the other.
+    pub fn enter_loop(&mut self) {
+        self.begin_loop();
+        messages::hide_output();
+        signals::install();
+        bare::allow();
     }
 
     /// One execution of a closure, in this process.

@@ -23,7 +23,7 @@ struct Region {
 /// The allocator.
 pub struct Heap;
 
-#[global_allocator]
+#[cfg_attr(not(test), global_allocator)]
 static HEAP: Heap = Heap;
 
 static mut PRIVATE: Region = Region { next: 0, free: [0; CLASSES] };
@@ -137,6 +137,29 @@ unsafe fn shared_region() -> *mut Region {
     }
 }
 
+/// Makes the shared region this process's own: what it holds stays, and what is written to it from now on nobody else sees.
+pub fn keep_to_oneself() {
+    let rights = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: copies what is in use to a new mapping and moves that to where the region was; nothing reads the region in
+    // between, since the code, its stack and its variables are elsewhere.
+    unsafe {
+        let real = crate::real::real();
+        let used = ((*shared_region()).next - SHARED_BASE).next_multiple_of(4096);
+        let copy = (real.mmap)(std::ptr::null_mut(), used, rights, flags, -1, 0);
+        if copy == libc::MAP_FAILED {
+            crate::fatal("cannot copy what is known");
+        }
+        std::ptr::copy_nonoverlapping(SHARED_BASE as *const u8, copy.cast(), used);
+        let base = SHARED_BASE as *mut libc::c_void;
+        let whole = (real.mmap)(base, REGION, rights, flags | libc::MAP_FIXED, -1, 0);
+        let how = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+        if whole != base || libc::mremap(copy, used, used, how, base) != base {
+            crate::fatal("cannot copy what is known");
+        }
+    }
+}
+
 /// How far the private region is used.
 pub fn reach() -> usize {
     // SAFETY: single-threaded.
@@ -161,5 +184,47 @@ fn within<R>(shared: bool, f: impl FnOnce() -> R) -> R {
         let r = f();
         PERSISTENT = before;
         r
+    }
+}
+
+/// Unit tests run on several threads, so there the allocator has a lock.
+#[cfg(test)]
+mod tests {
+    use super::{HEAP, Heap};
+    use std::alloc::{GlobalAlloc, Layout};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    struct Locked(AtomicBool);
+
+    #[global_allocator]
+    static LOCKED: Locked = Locked(AtomicBool::new(false));
+
+    impl Locked {
+        fn with<R>(&self, f: impl FnOnce(&Heap) -> R) -> R {
+            while self.0.swap(true, Ordering::Acquire) {
+                std::hint::spin_loop();
+            }
+            let r = f(&HEAP);
+            self.0.store(false, Ordering::Release);
+            r
+        }
+    }
+
+    // SAFETY: `Heap` keeps the promises for one thread at a time.
+    unsafe impl GlobalAlloc for Locked {
+        unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+            // SAFETY: the caller's promises are passed on.
+            self.with(|heap| unsafe { heap.alloc(layout) })
+        }
+
+        unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+            // SAFETY: the caller's promises are passed on.
+            self.with(|heap| unsafe { heap.dealloc(p, layout) })
+        }
+
+        unsafe fn realloc(&self, p: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+            // SAFETY: the caller's promises are passed on.
+            self.with(|heap| unsafe { heap.realloc(p, layout, new_size) })
+        }
     }
 }

@@ -14,6 +14,7 @@ mod brisk;
 mod check;
 mod clock;
 mod control;
+mod crew;
 mod export;
 mod failure;
 mod fiber;
@@ -48,6 +49,7 @@ mod tls;
 
 /// Ends the process without running anything of the program.
 pub(crate) fn quit(code: i32) -> ! {
+    crew::process_ends(code);
     // SAFETY: the raw system call.
     unsafe {
         std::arch::asm!("syscall", in("rax") libc::SYS_exit_group, in("rdi") code, options(noreturn, nostack));

@@ -1,6 +1,7 @@
 //! The beginning of the process.
 
 use crate::arch;
+use crate::crew::Past;
 use crate::fiber::State;
 use crate::heap;
 use crate::image::Image;
@@ -178,6 +179,7 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             guessed: false,
             repeats: false,
             never_brisk: false,
+            crew: Past::default(),
             now_ms: 0,
             progress_ms: 0,
             reached: Reached::default(),
@@ -233,6 +235,7 @@ pub fn adopt(store: &mut Store, wishes: Job, findings: bool) -> Result<bool, Str
     store.gives_up = false;
     store.unchanged = 0;
     store.never_brisk = false;
+    store.crew = Past::default();
     store.impatient = false;
     Ok(true)
 }
@@ -269,6 +272,7 @@ fn merge(command: Job, wishes: Job, spent: u64) -> Job {
         budget_ms: limit(budget, command.budget_ms),
         hang_ms: limit(wishes.hang_ms, command.hang_ms),
         traces: wishes.traces,
+        jobs: if wishes.jobs == 0 { command.jobs } else { wishes.jobs },
         ..command
     }
 }

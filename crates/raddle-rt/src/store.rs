@@ -3,6 +3,7 @@
 //! Everything in here lives in the shared region of the runtime's heap (see `heap`): it must be created and
 //! grown inside [`persistent`](crate::heap::persistent).
 
+use crate::crew::Past;
 use crate::image::Image;
 use crate::names::{Names, Places};
 use crate::sites::Sites;
@@ -25,6 +26,8 @@ pub enum End {
     Diverged(String),
     /// A child that ran many executions has no more to do.
     Batch(Stop),
+    /// The executions that follow are for several processes.
+    Crew,
 }
 
 /// The store.
@@ -75,6 +78,8 @@ pub struct Store {
     pub repeats: bool,
     /// No execution is to be one.
     pub never_brisk: bool,
+    /// How searching in several processes went.
+    pub crew: Past,
     /// A test that returns without a panic and without a word passes; learned from its harness.
     pub quiet_means_passed: bool,
     /// Milliseconds since the search began, as the parent last looked.
@@ -154,7 +159,7 @@ impl Store {
 
 /// How deep into each thread's stack another thread has ever reached, in bytes from the top. Threads above a certain
 /// number share an entry.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reached([usize; 64]);
 
 impl Default for Reached {

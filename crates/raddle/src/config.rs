@@ -31,6 +31,7 @@ impl Default for Config {
                 crates: Vec::new(),
                 replay: None,
                 traces: 0,
+                jobs: 0,
                 check: 0,
                 given: Vec::new(),
                 request_fd: None,
@@ -103,6 +104,15 @@ impl Config {
     /// Keep the traces of the first so many executions in the [`Report`](crate::Report).
     pub fn traces(mut self, n: u64) -> Self {
         self.job.traces = n;
+        self
+    }
+
+    /// At most so many processes run executions of this closure at a time; zero, the default, means one per processor core, and
+    /// under `cargo raddle test` what its `--jobs` leaves for this test. Only long searches of the strategy `random` use
+    /// more than one, which they do once eight thousand executions in a row have shown no new scheduling point. The report is the
+    /// same with one process and with many.
+    pub fn jobs(mut self, n: u64) -> Self {
+        self.job.jobs = n;
         self
     }
 

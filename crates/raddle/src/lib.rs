@@ -26,7 +26,8 @@
 //!   child, so a closure should begin by making what it needs;
 //! - descriptors are shared with the parent, so a file or pipe carries data out.
 //!
-//! Once an execution has failed, the next begins in a new child. Only the calling thread exists in a child.
+//! Long searches of the strategy `random` go on in several children at a time (see [`Config::jobs`]). Once an execution has failed,
+//! the next begins in a new child. Only the calling thread exists in a child.
 //!
 //! # What the command decides
 //! Under `cargo raddle test`, options given on the command line win over [`Config`], the command's time

@@ -3,10 +3,13 @@
 mod tool {
     pub use std::{sync, thread};
 }
+#[path = "../../orders.rs"]
+mod orders;
 #[path = "../../programs.rs"]
 mod programs;
 
-use programs::{PROGRAMS, least, measure, processor_time};
+use orders::{SMALL, exhaust};
+use programs::{PROGRAMS, all_cores, least, measure, processor_time};
 use std::collections::BTreeMap;
 
 /// Work for one thread: a tree, a sort and arithmetic, with about as many accesses as such code has.
@@ -25,14 +28,15 @@ fn work() -> u64 {
 
 const ROUNDS: u32 = 20;
 
-/// So many executions of the strategy that the peers use, too.
+/// So many executions of the strategy that the peers use, too, on one core or on all.
 fn config(n: u64) -> raddle::Config {
-    raddle::Config::new().strategy("random").schedules(n)
+    raddle::Config::new().strategy("random").schedules(n).jobs(if all_cores() { 0 } else { 1 })
 }
 
 fn main() {
     match std::env::args().nth(2).as_deref() {
-        None => programs(),
+        None | Some("cores") => programs(),
+        Some("orders") => all_orders(),
         Some("outside") => {
             work();
             let start = processor_time();
@@ -54,14 +58,28 @@ fn main() {
             let once = run(1);
             println!("{}", (run(1 + u64::from(ROUNDS)) - once) / f64::from(ROUNDS));
         }
-        // So many executions of one program, to be looked at with a profiler: COUNT one INDEX [STRATEGY].
+        // So many executions of one program, to be looked at with a profiler: COUNT one INDEX [STRATEGY [JOBS]].
         Some("one") => {
-            let number = |i| -> usize { std::env::args().nth(i).and_then(|s| s.parse().ok()).expect("a number") };
+            let number =
+                |i| -> usize { std::env::args().nth(i).and_then(|s| s.parse().ok()).expect("a number") };
             let strategy = std::env::args().nth(4).unwrap_or_else(|| "random".to_owned());
-            let config = config(number(1) as u64).strategy(strategy);
+            let jobs = std::env::args().nth(5).and_then(|s| s.parse().ok()).unwrap_or(1);
+            let config = config(number(1) as u64).strategy(strategy).jobs(jobs);
             println!("{:?}", raddle::explore(config, PROGRAMS[number(3)].run));
         }
         Some(other) => panic!("unknown mode {other}"),
+    }
+}
+
+/// Exhaustive searches.
+fn all_orders() {
+    let least = least();
+    for program in SMALL {
+        exhaust(program, least, || {
+            let report = raddle::explore(config(u64::MAX).strategy("dfs"), program.run);
+            assert_eq!(report.stop, raddle::Stop::Exhausted, "{report:?}");
+            report.stats.executions
+        });
     }
 }
 

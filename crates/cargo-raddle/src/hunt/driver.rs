@@ -69,6 +69,7 @@ impl Lab<'_> {
             crates: subject.crates.clone(),
             replay: None,
             traces: 0,
+            jobs: 1,
             check: 0,
             given: vec![],
             request_fd: Some(0),

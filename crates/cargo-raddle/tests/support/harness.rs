@@ -129,6 +129,7 @@ impl Worker {
             crates: vec!["harness_fixture".to_owned()],
             replay: None,
             traces: 0,
+            jobs: 1,
             check: 0,
             given: vec![],
             request_fd: Some(0),

@@ -20,6 +20,12 @@ impl Dice {
         Dice { rng, thrown }
     }
 
+    /// For one execution, whatever the others of the search throw.
+    pub fn of_execution(seed: u64, execution: u64) -> Self {
+        // Any odd number will do; the seeds of neighbours are far apart after the generator's own mixing.
+        Dice::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(execution))
+    }
+
     /// A number below `n`, each with the same chance but for one in 2^64 / `n`.
     #[inline]
     pub fn below(&mut self, n: usize) -> usize {

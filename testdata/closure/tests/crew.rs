@@ -1,0 +1,125 @@
+//! Long searches that never look go on in several processes. They find the same as in one.
+
+use raddle::{Config, Kind, Report, Stop};
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// Enough for several processes to have most of it to do.
+const EXECUTIONS: u64 = 40_000;
+
+/// Two threads push their names; the order.
+fn order() -> String {
+    let names = Arc::new(Mutex::new(String::new()));
+    let threads = ['a', 'b'].map(|name| {
+        let names = names.clone();
+        thread::spawn(move || (0..5).for_each(|_| names.lock().unwrap().push(name)))
+    });
+    for t in threads {
+        t.join().unwrap();
+    }
+    let order = names.lock().unwrap().clone();
+    order
+}
+
+/// True in one of some thousand executions.
+fn rarely() -> bool {
+    order() == "ababababab" && order().starts_with("ab")
+}
+
+fn search(jobs: u64, f: impl Fn() + Sync) -> Report {
+    let config = Config::new().strategy("random").schedules(EXECUTIONS).max_failures(EXECUTIONS);
+    raddle::explore(config.jobs(jobs).hang(Duration::from_secs(1)), f)
+}
+
+/// What does not depend on the time that it took and on addresses, which differ from one search of a process to the next.
+fn found(report: &Report) -> impl PartialEq + std::fmt::Debug {
+    let failures: Vec<_> = report
+        .failures
+        .iter()
+        .map(|f| (f.execution, f.kind, f.message.clone(), f.schedule.clone(), f.trace.events.len()))
+        .collect();
+    let s = &report.stats;
+    let totals = (s.executions, s.completed, s.steps, s.decisions, s.threads, s.points, s.failures);
+    (totals, report.stop.clone(), failures)
+}
+
+/// Compares searches in one process with such in several; tells the kinds of the failures that were found late.
+fn compare(f: impl Fn() + Sync) -> Vec<Kind> {
+    let alone = search(1, &f);
+    for jobs in [2, 3] {
+        assert_eq!(found(&search(jobs, &f)), found(&alone));
+    }
+    alone.failures.iter().filter(|f| f.execution > 15_000).map(|f| f.kind).collect()
+}
+
+#[test]
+fn what_passes_passes() {
+    let late = compare(|| {
+        order();
+    });
+    assert_eq!(late, []);
+}
+
+#[test]
+fn what_panics_panics_in_the_same_executions() {
+    let late = compare(|| assert!(!rarely()));
+    assert!(late.len() > 2 && late.iter().all(|&k| k == Kind::Panic), "{late:?}");
+}
+
+#[test]
+fn what_kills_a_process_is_found() {
+    let late = compare(|| {
+        if rarely() {
+            // SAFETY: none; this is the crash.
+            unsafe { std::ptr::null_mut::<u32>().write_volatile(1) };
+        }
+    });
+    assert!(late.len() > 2 && late.iter().all(|&k| k == Kind::Crash), "{late:?}");
+}
+
+#[test]
+fn what_does_not_come_back_is_found() {
+    let hang = || {
+        if order() == "ababababab" && order() == "babababaab" {
+            loop {
+                std::hint::spin_loop();
+            }
+        }
+    };
+    let first = |jobs: u64| {
+        let config = Config::new().strategy("random").schedules(10_000_000).seed(1).jobs(jobs);
+        let report = raddle::explore(config.hang(Duration::from_millis(300)), hang);
+        (report.failures[0].execution, report.failures[0].kind)
+    };
+    let (execution, kind) = first(1);
+    assert_eq!(kind, Kind::Timeout);
+    assert!(execution > 15_000, "not late enough: {execution}");
+    assert_eq!(first(2), (execution, kind));
+}
+
+#[test]
+fn what_is_learned_late_is_learned_in_order() {
+    // A second word is contended only once the first has been through an unlikely order.
+    let late = compare(|| {
+        if order() == "ababababab" {
+            let word = Arc::new(AtomicU32::new(0));
+            let other = word.clone();
+            let t = thread::spawn(move || other.store(other.load(SeqCst) + 1, SeqCst));
+            word.store(word.load(SeqCst) + 1, SeqCst);
+            t.join().unwrap();
+            assert_eq!(word.load(SeqCst), 2, "lost");
+        }
+    });
+    assert!(!late.is_empty());
+}
+
+#[test]
+fn time_is_up_for_all() {
+    let config = Config::new().strategy("random").schedules(u64::MAX).jobs(2);
+    let report = raddle::explore(config.budget(Duration::from_millis(400)), || {
+        order();
+    });
+    assert_eq!((report.stop, report.stats.executions), (Stop::Budget, report.stats.completed));
+}
