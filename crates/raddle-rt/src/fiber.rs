@@ -31,6 +31,17 @@ pub enum State {
     Exited,
 }
 
+/// Where a thread has come to in a sprint.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CameTo {
+    /// Nowhere yet.
+    Nothing,
+    /// A step that it can take.
+    Step,
+    /// A mutex at this address, which is free when these bits of its word are zero.
+    Mutex(usize, u64),
+}
+
 /// When a lock can be taken.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Gate {
@@ -42,6 +53,14 @@ pub struct Gate {
     pub reader: bool,
     /// Taken for writing, if it is a reader-writer lock.
     pub writer: bool,
+}
+
+impl Gate {
+    /// A mutex that is free when these bits of its word are zero.
+    #[inline(always)]
+    pub fn mutex(addr: usize, bits: u64) -> Gate {
+        Gate { addr, test: Test::Zero(bits), reader: false, writer: false }
+    }
 }
 
 /// A test of a lock word. The masks are facts about the lock implementations.
@@ -167,6 +186,8 @@ pub struct Fiber {
     /// Where it stands; changed through [`Runtime::set_state`](crate::runtime::Runtime::set_state), which tells the
     /// scheduler.
     pub state: State,
+    /// In a sprint, where it came to since this began, which is not in `state` until it ends.
+    pub came_to: CameTo,
     /// The visible step it stands before.
     pub pending: Event,
     /// Raw events begun.

@@ -44,6 +44,11 @@ struct Chunk {
     inverse: u64,
     /// Whether the current execution allocated it.
     generation: u32,
+    /// The number of its first block that is used, and how many there is room for.
+    first: usize,
+    room: usize,
+    /// What is known about its blocks, as far as they have been used. In a chunk of small blocks it never moves, because lists
+    /// point into it.
     blocks: Vec<Block>,
 }
 
@@ -55,31 +60,23 @@ impl Chunk {
     }
 }
 
-#[derive(Default)]
-struct Lists {
-    free: Vec<Vec<usize>>,
-    /// Next unused block and end of the current chunk, per class.
-    bump: Vec<(usize, usize)>,
-    /// The classes that there are chunks of, one bit each.
-    used: u64,
-    /// Free large blocks: chunks and address.
-    large: Vec<(usize, usize)>,
+/// A small block that is not in use, and where it is to be described.
+type Unused = (usize, *mut Block);
+
+/// The blocks of one size.
+struct Class {
+    /// Those that were freed.
+    free: Vec<Unused>,
+    /// The next of the current chunk, and the first that there is no description of yet.
+    next: Unused,
+    ready: usize,
+    /// The current chunk.
+    chunk: usize,
 }
 
-impl Lists {
-    fn new() -> Self {
-        Lists { free: vec![Vec::new(); CLASSES], bump: vec![(0, 0); CLASSES], used: 0, large: Vec::new() }
-    }
-
-    /// Forgets everything.
-    fn clear(&mut self) {
-        while self.used != 0 {
-            let c = self.used.trailing_zeros() as usize;
-            self.used &= self.used - 1;
-            self.free[c].clear();
-            self.bump[c] = (0, 0);
-        }
-        self.large.clear();
+impl Class {
+    const fn new() -> Self {
+        Class { free: Vec::new(), next: (0, std::ptr::null_mut()), ready: 0, chunk: usize::MAX }
     }
 }
 
@@ -89,16 +86,22 @@ pub struct Heap {
     next_chunk: usize,
     first_chunk: usize,
     generation: u32,
-    lists: Lists,
+    classes: [Class; CLASSES],
+    /// The classes that the execution in progress has chunks of, one bit each.
+    used: u64,
+    /// Free large blocks: chunks and address.
+    large: Vec<(usize, usize)>,
     serial: u32,
     first_serial: u32,
-    live: i64,
+    /// The serial number before the first of the execution in progress, and how many of its blocks were freed.
+    begun: u32,
+    freed: u32,
     /// Bytes in use that the execution in progress has asked for.
     pub bytes: usize,
-    /// Bytes in use, whichever execution of the process has asked for them.
-    pub held: usize,
-    /// The most of them so far.
-    pub peak: usize,
+    /// Bytes in use that executions before it have asked for.
+    kept: usize,
+    /// Whoever counts bytes wants to know when there are more than this.
+    pub noticed: usize,
 }
 
 fn class(size: usize) -> (usize, usize) {
@@ -151,20 +154,24 @@ impl Heap {
             next_chunk: 0,
             first_chunk: 0,
             generation: 0,
-            lists: Lists::new(),
+            classes: [const { Class::new() }; CLASSES],
+            used: 0,
+            large: Vec::new(),
             serial: 0,
             first_serial: 0,
-            live: 0,
+            begun: 0,
+            freed: 0,
             bytes: 0,
-            held: 0,
-            peak: 0,
+            kept: 0,
+            noticed: 0,
         }
     }
 
     /// A new execution in the same process: starts with fresh chunks, at the addresses of the last execution if that left
     /// nothing behind.
     pub fn begin(&mut self) {
-        if self.live == 0 && self.generation > 0 {
+        let left_nothing = self.serial.wrapping_sub(self.begun) == self.freed;
+        if left_nothing && self.generation > 0 {
             self.next_chunk = self.first_chunk;
             self.serial = self.first_serial;
         } else {
@@ -172,10 +179,22 @@ impl Heap {
             self.first_serial = self.serial;
         }
         self.generation += 1;
-        self.live = 0;
+        (self.begun, self.freed) = (self.serial, 0);
+        self.kept += self.bytes;
         self.bytes = 0;
-        self.peak = 0;
-        self.lists.clear();
+        self.noticed = 0;
+        while self.used != 0 {
+            let c = &mut self.classes[self.used.trailing_zeros() as usize];
+            self.used &= self.used - 1;
+            c.free.clear();
+            (c.next.0, c.ready, c.chunk) = (0, 0, usize::MAX);
+        }
+        self.large.clear();
+    }
+
+    /// Bytes in use, whichever execution of the process has asked for them.
+    pub fn held(&self) -> usize {
+        self.kept + self.bytes
     }
 
     /// How far into the region executions have come.
@@ -188,11 +207,12 @@ impl Heap {
         BASE + self.reach()
     }
 
-    fn chunks(&mut self, n: usize, unit: usize) -> usize {
+    /// The next `n` chunks, for blocks of this size; where they are.
+    fn chunks(&mut self, n: usize, unit: usize) -> Option<usize> {
         let first = self.next_chunk;
         self.next_chunk += n;
         if self.next_chunk * CHUNK > REGION {
-            return usize::MAX;
+            return None;
         }
         while self.chunks.len() < self.next_chunk {
             self.chunks.push(Chunk::default());
@@ -200,10 +220,6 @@ impl Heap {
         for i in 0..n {
             let c = &mut self.chunks[first + i];
             c.generation = self.generation;
-            // An execution like the one before uses its chunks for the same.
-            if n == 1 && c.unit == unit {
-                continue;
-            }
             c.unit = if i == 0 { unit } else { 0 };
             c.class = if unit <= SMALL { class(unit).0 } else { 0 };
             c.back = i;
@@ -211,65 +227,111 @@ impl Heap {
             c.inverse = (1 << 32) / unit as u64 + 1;
             // What is left in `blocks` is free: chunks are used again only after everything in them was freed.
         }
-        BASE + first * CHUNK
+        Some(first)
     }
 
-    /// A chunk for blocks of this size; where its first block is. Chunks do not all begin with their first blocks, because
-    /// those would then have the same place in the processor's caches.
-    fn small_chunk(&mut self, unit: usize) -> usize {
+    /// A chunk for blocks of this size. Chunks do not all begin with their first blocks, because those would then have the same
+    /// place in the processor's caches.
+    fn small_chunk(&mut self, unit: usize) -> Option<usize> {
         const LINE: usize = 64;
         const COLOURS: usize = 61;
         let shift = self.next_chunk % COLOURS * 5 % COLOURS * LINE;
-        match self.chunks(1, unit) {
-            usize::MAX => usize::MAX,
-            start => start + shift / unit * unit,
+        let i = self.chunks(1, unit)?;
+        let c = &mut self.chunks[i];
+        (c.first, c.room) = (shift / unit, CHUNK / unit);
+        // An address behind the last block seems to lie in one more.
+        c.blocks.truncate(c.room);
+        c.blocks.reserve_exact(c.room + 1 - c.blocks.len());
+        if c.blocks.len() <= c.first {
+            c.have(c.first);
         }
+        Some(i)
+    }
+
+    /// A block of a class of small ones that has no unused one at hand.
+    #[inline(never)]
+    fn more(&mut self, c: usize, unit: usize) -> Option<Unused> {
+        const FEW: usize = 16;
+        let class = &mut self.classes[c];
+        if let Some(chunk) = self.chunks.get_mut(class.chunk) {
+            let start = BASE + class.chunk * CHUNK;
+            let n = (class.next.0 - start) / unit;
+            if n < chunk.room {
+                if chunk.blocks.len() <= n {
+                    chunk.have((n + FEW).min(chunk.room) - 1);
+                }
+                class.ready = start + chunk.blocks.len().min(chunk.room) * unit;
+                return Some(class.bump(unit));
+            }
+        }
+        let i = match self.chunks.get_mut(self.next_chunk) {
+            // An execution like the one before uses its chunks for the same.
+            Some(chunk) if chunk.unit == unit => {
+                chunk.generation = self.generation;
+                self.next_chunk += 1;
+                self.next_chunk - 1
+            }
+            _ => self.small_chunk(unit)?,
+        };
+        let (class, chunk, start) = (&mut self.classes[c], &mut self.chunks[i], BASE + i * CHUNK);
+        self.used |= 1 << c;
+        class.chunk = i;
+        // SAFETY: there is a description of the first block.
+        class.next = (start + chunk.first * unit, unsafe { chunk.blocks.as_mut_ptr().add(chunk.first) });
+        class.ready = start + chunk.blocks.len().min(chunk.room) * unit;
+        Some(class.bump(unit))
     }
 
     /// Allocates; null when the region is full. The memory is not cleared.
+    #[inline(always)]
     pub fn alloc(&mut self, size: usize, align: usize, place: u32) -> *mut c_void {
         let rounded = if align > 16 { size.max(align).next_power_of_two() } else { size };
-        let addr = if rounded <= SMALL {
-            let (c, unit) = class(rounded);
-            match self.lists.free[c].pop() {
-                Some(a) => a,
-                None => {
-                    let (next, end) = self.lists.bump[c];
-                    let next = if next + unit > end || next == 0 { self.small_chunk(unit) } else { next };
-                    if next == usize::MAX {
-                        return std::ptr::null_mut();
-                    }
-                    self.lists.used |= 1 << c;
-                    self.lists.bump[c] = (next + unit, (next & !(CHUNK - 1)) + CHUNK);
-                    next
+        if rounded > SMALL {
+            return self.alloc_large(size, rounded, align, place);
+        }
+        let (c, unit) = class(rounded);
+        let class = &mut self.classes[c];
+        let unused = match class.free.pop() {
+            Some(unused) => Some(unused),
+            None if class.next.0 < class.ready => Some(class.bump(unit)),
+            None => self.more(c, unit),
+        };
+        let Some((addr, block)) = unused else { return std::ptr::null_mut() };
+        let serial = self.counted(size);
+        // SAFETY: descriptions of small blocks stay where they are.
+        unsafe { *block = Block { serial, place, size } };
+        addr as *mut c_void
+    }
+
+    #[inline(never)]
+    fn alloc_large(&mut self, size: usize, rounded: usize, align: usize, place: u32) -> *mut c_void {
+        let n = rounded.max(align).div_ceil(CHUNK);
+        let addr = match self.large.iter().rposition(|&(len, a)| len == n && a % align == 0) {
+            Some(i) => self.large.swap_remove(i).1,
+            None => {
+                if align > CHUNK {
+                    let here = BASE + self.next_chunk * CHUNK;
+                    let skip = (here.next_multiple_of(align) - here) / CHUNK;
+                    self.chunks(skip, CHUNK);
                 }
-            }
-        } else {
-            let n = rounded.max(align).div_ceil(CHUNK);
-            match self.lists.large.iter().rposition(|&(len, a)| len == n && a % align == 0) {
-                Some(i) => self.lists.large.swap_remove(i).1,
-                None => {
-                    if align > CHUNK {
-                        let here = BASE + self.next_chunk * CHUNK;
-                        let skip = (here.next_multiple_of(align) - here) / CHUNK;
-                        self.chunks(skip, CHUNK);
-                    }
-                    let a = self.chunks(n, n * CHUNK);
-                    if a == usize::MAX {
-                        return std::ptr::null_mut();
-                    }
-                    a
+                match self.chunks(n, n * CHUNK) {
+                    Some(first) => BASE + first * CHUNK,
+                    None => return std::ptr::null_mut(),
                 }
             }
         };
-        self.serial += 1;
-        self.live += 1;
-        self.bytes += size;
-        self.held += size;
-        let block = Block { serial: self.serial, place, size };
+        let serial = self.counted(size);
         let (c, n, _) = self.block_mut(addr);
-        c.blocks[n] = block;
+        c.blocks[n] = Block { serial, place, size };
         addr as *mut c_void
+    }
+
+    /// Counts a new block of so many bytes; its serial number.
+    #[inline(always)]
+    fn counted(&mut self, size: usize) -> u32 {
+        self.serial += 1;
+        self.bytes += size;
+        self.serial
     }
 
     /// The block at or around an address that lies in a chunk: its chunk, its number there and its start.
@@ -298,34 +360,116 @@ impl Heap {
         (b.serial != 0 && addr < start + b.size.max(1)).then_some((start, b))
     }
 
-    /// Frees; tells the block that it was. `None` for a block that is not in use: a double free.
-    pub fn free(&mut self, addr: usize) -> Option<Block> {
-        let generation = self.generation;
+    /// Frees; tells the size of the block. `None` for a block that is not in use: a double free.
+    #[inline(always)]
+    pub fn free(&mut self, addr: usize) -> Option<usize> {
         let i = (addr.wrapping_sub(BASE)) / CHUNK;
-        if i >= self.next_chunk || self.chunks[i].unit == 0 {
+        if i >= self.next_chunk {
             return None;
         }
+        let c = &mut self.chunks[i];
+        let within = addr % CHUNK;
+        if c.unit > SMALL || c.unit == 0 {
+            return self.free_large(addr);
+        }
+        let n = ((within as u64 * c.inverse) >> 32) as usize;
+        let b = c.blocks.get_mut(n).filter(|b| b.serial != 0 && n * c.unit == within)?;
+        b.serial = 0;
+        let size = b.size;
+        if c.generation != self.generation {
+            self.kept -= size;
+            return Some(size);
+        }
+        self.freed += 1;
+        self.bytes -= size;
+        self.classes[c.class].free.push((addr, b));
+        poison(addr, size.min(POISONED));
+        Some(size)
+    }
+
+    #[inline(never)]
+    fn free_large(&mut self, addr: usize) -> Option<usize> {
+        let generation = self.generation;
         let (c, n, start) = self.block_mut(addr);
-        let b = c.blocks[n];
+        let (b, unit, current) = (c.blocks[n], c.unit, c.generation == generation);
         if b.serial == 0 || start != addr {
             return None;
         }
         c.blocks[n].serial = 0;
-        let (unit, class, current) = (c.unit, c.class, c.generation == generation);
-        self.held -= b.size;
         if !current {
-            return Some(b);
+            self.kept -= b.size;
+            return Some(b.size);
         }
-        self.live -= 1;
+        self.freed += 1;
         self.bytes -= b.size;
-        if unit > SMALL {
-            // SAFETY: the block is free; its pages may go.
-            unsafe { libc::madvise(addr as *mut c_void, unit, libc::MADV_DONTNEED) };
-            self.lists.large.push((unit / CHUNK, addr));
-        } else {
-            self.lists.free[class].push(addr);
-            poison(addr, b.size.min(POISONED));
+        // SAFETY: the block is free; its pages may go.
+        unsafe { libc::madvise(addr as *mut c_void, unit, libc::MADV_DONTNEED) };
+        self.large.push((unit / CHUNK, addr));
+        Some(b.size)
+    }
+}
+
+impl Class {
+    /// The next block of the current chunk, which there is.
+    #[inline(always)]
+    fn bump(&mut self, unit: usize) -> Unused {
+        let (addr, block) = self.next;
+        self.next = (addr + unit, block.wrapping_add(1));
+        (addr, block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// There can be one heap in a process.
+    #[test]
+    fn blocks_are_disjoint_found_freed_once_and_at_the_same_addresses_in_the_next_execution() {
+        let mut heap = Heap::new();
+        let sizes = [1, 16, 17, 48, 100, 128, 129, 500, 3000, 16 << 10, 20_000, 200_000];
+        let mut addresses = Vec::new();
+        for execution in 0..3 {
+            heap.begin();
+            let mut blocks = Vec::new();
+            let mut taken: BTreeSet<(usize, usize)> = BTreeSet::new();
+            for i in 0..6000 {
+                let size = sizes[i * 7 % sizes.len()] / (1 + i % 3 * (execution % 2));
+                // The second execution is unlike the others.
+                let addr = heap.alloc(size, 16, i as u32) as usize;
+                assert!(addr.is_multiple_of(16));
+                let before = taken.range(..=(addr, usize::MAX)).next_back();
+                let after = taken.range((addr, 0)..).next();
+                assert!(before.is_none_or(|b| b.0 + b.1 <= addr) && after.is_none_or(|a| addr + size <= a.0));
+                taken.insert((addr, size));
+                blocks.push((addr, size));
+                let (start, block) = heap.find(addr + size / 2).unwrap();
+                assert_eq!((start, block.size, block.place), (addr, size, i as u32));
+                // Looking behind the last block of a chunk changes nothing.
+                heap.find((addr | (CHUNK - 1)) - 1);
+                if i % 5 == 4 {
+                    let (addr, size) = blocks.swap_remove(i % blocks.len());
+                    assert_eq!(heap.free(addr), Some(size));
+                    assert!(heap.free(addr).is_none() && heap.find(addr).is_none());
+                    taken.remove(&(addr, size));
+                }
+            }
+            assert_eq!(heap.bytes, blocks.iter().map(|b| b.1).sum::<usize>());
+            assert_eq!(heap.free(blocks[0].0 + 16), None);
+            addresses.push(blocks.iter().map(|b| b.0).collect::<Vec<_>>());
+            for (addr, size) in blocks {
+                assert_eq!(heap.free(addr), Some(size));
+            }
+            assert_eq!(heap.held(), 0);
         }
-        Some(b)
+        assert!(addresses[0] == addresses[2] && addresses[0] != addresses[1]);
+        heap.begin();
+        let kept = heap.alloc(100, 16, 0) as usize;
+        heap.begin();
+        assert_eq!((heap.held(), heap.bytes), (100, 0));
+        assert_ne!(heap.alloc(100, 16, 0) as usize, kept);
+        assert_eq!((heap.free(kept), heap.held(), heap.bytes), (Some(100), 100, 100));
+        assert!((heap.alloc(40, 4096, 0) as usize).is_multiple_of(4096));
     }
 }

@@ -6,10 +6,10 @@
 //! a switch need not wait for a decision. It makes the same choices with the same dice as decisions that look at
 //! everybody. Members may stand before locks as long as these are free.
 //!
-//! During a sprint neither the steps are counted where others are nor is it noted who stands where; both is made up for at its
+//! During a sprint neither the steps are counted where others are nor is it noted who stands where, not even in a thread's own state; that is made up for at its
 //! end ([`Runtime::end_sprint`]), which is before anything looks there or changes it.
 
-use crate::fiber::{Fiber, State};
+use crate::fiber::{CameTo, Fiber, Gate, State};
 use crate::patch;
 use crate::runtime::{Runtime, alone, me};
 use crate::sync::words::Free;
@@ -37,8 +37,9 @@ pub struct Sprint {
     dice: *mut Dice,
     /// How many members there are; 0 if there is no sprint.
     n: usize,
-    /// What is free as long as they can go on.
+    /// What is free as long as they can go on, and how many of these there are.
     locks: [Free; LOCKS],
+    watched: usize,
     /// Those who can go on, by number. The running thread is one of them.
     members: [*mut Fiber; MOST],
     /// How many steps there were to be taken.
@@ -57,6 +58,7 @@ static mut SPRINT: Sprint = Sprint {
     dice: null_mut(),
     n: 0,
     locks: [Free::always(); LOCKS],
+    watched: 0,
     members: [null_mut(); MOST],
     granted: 0,
     pause: 0,
@@ -77,15 +79,15 @@ impl Sprint {
         self.n != 0
     }
 
-    /// Whether the running thread, which comes to a lock or not, can take a step of it; if so, the step is counted.
+    /// Whether the running thread, which comes to a mutex or not, can take a step of it; if so, the step is counted.
     #[inline(always)]
-    pub fn step(&mut self, lock: Option<Free>) -> bool {
+    pub fn step(&mut self, mutex: Option<(usize, u64)>) -> bool {
         // SAFETY: they are in the store, or a static of ours.
         let left = unsafe { &mut *self.left };
+        let lock = mutex.and_then(|(addr, bits)| Free::when(&Gate::mutex(addr, bits)));
         if *left == 0
             || lock.is_some_and(|lock| self.locks[0] != lock && !self.knows(lock))
-            || !self.locks[0].is_it()
-            || !self.locks[1].is_it()
+            || self.watched > 0 && !(self.locks[0].is_it() && self.locks[1].is_it())
         {
             return false;
         }
@@ -99,6 +101,7 @@ impl Sprint {
         for known in &mut self.locks {
             if *known == Free::always() {
                 *known = lock;
+                self.watched += 1;
             }
             if *known == lock {
                 return true;
@@ -144,7 +147,7 @@ impl Runtime {
         if members.len() > MOST || steps == 0 {
             return;
         }
-        s.locks = [Free::always(); LOCKS];
+        (s.locks, s.watched) = ([Free::always(); LOCKS], 0);
         s.pause = PAUSE;
         for (k, i) in members.iter().enumerate() {
             let f = &mut *self.fibers[i];
@@ -193,9 +196,15 @@ impl Runtime {
         let me: *mut Fiber = me();
         for &member in &s.members[..s.n] {
             // SAFETY: a member is a fiber of this execution, boxed.
-            let f = unsafe { &*member };
-            let state = if member == me { State::Unsettled } else { f.state };
-            self.standing.note(f.id.0 as usize, &state, f.system);
+            let f = unsafe { &mut *member };
+            f.state = match f.came_to {
+                _ if member == me => State::Unsettled,
+                CameTo::Nothing => f.state,
+                CameTo::Step => State::Ready,
+                CameTo::Mutex(addr, bits) => State::Lock(Gate::mutex(addr, bits)),
+            };
+            f.came_to = CameTo::Nothing;
+            self.standing.note(f.id.0 as usize, &f.state, f.system);
         }
         s.n = 0;
     }

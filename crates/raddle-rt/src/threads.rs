@@ -1,7 +1,7 @@
 //! Creating, joining and ending threads.
 
 use crate::arch;
-use crate::fiber::{Fiber, Start, State, Wait, WaitKind, Woken};
+use crate::fiber::{CameTo, Fiber, Start, State, Wait, WaitKind, Woken};
 use crate::runtime::{self, Inside, Runtime, join_key, rt};
 use libc::c_void;
 use raddle_core::{Event, Op, SiteId, ThreadId};
@@ -19,6 +19,7 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
         bare_depth: 0,
         id: ThreadId(id),
         state: State::Unsettled,
+        came_to: CameTo::Nothing,
         pending: Event::new(id, 0, Op::Start),
         raw: 0,
         after: false,
@@ -57,17 +58,70 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
 }
 
 impl Fiber {
-    /// Makes a used fiber blank without giving its memory away.
-    fn renew(&mut self, id: u32, fs: usize) {
-        let mut calls = std::mem::take(&mut self.calls);
-        let mut held = std::mem::take(&mut self.held);
-        let mut spin = std::mem::take(&mut self.spin);
-        let mut clock = std::mem::take(&mut self.clock);
+    /// Makes a used fiber, whose stack and block have been taken, blank without giving its memory away.
+    fn renew(&mut self, id: u32, to: usize) {
+        // Every field is named, so that none is forgotten.
+        let Fiber {
+            sp,
+            fs,
+            bare,
+            bare_since,
+            bare_depth,
+            id: number,
+            state,
+            came_to,
+            pending,
+            raw,
+            after,
+            anchor,
+            raw_limit,
+            calls,
+            stack,
+            stack_range,
+            private,
+            block,
+            start,
+            result,
+            joined,
+            detached,
+            system,
+            name,
+            dtors,
+            woken,
+            held,
+            lockset,
+            relock,
+            relocks,
+            queued,
+            acquiring,
+            spin,
+            yields,
+            urged,
+            spin_count,
+            circle,
+            clock,
+            early_timeouts,
+            panics,
+            calling,
+            store,
+        } = self;
+        debug_assert!(stack.is_none() && block.is_none());
+        (*sp, *fs, *bare, *bare_since, *bare_depth) = (0, to, false, 0, 0);
+        (*number, *state, *came_to) = (ThreadId(id), State::Unsettled, CameTo::Nothing);
+        *pending = Event::new(id, 0, Op::Start);
+        (*raw, *after, *anchor, *raw_limit) = (0, false, SiteId(0), 0);
+        (*stack_range, *private) = ((0, 0), (0, 0));
+        (*start, *result, *joined, *detached, *system) = (None, 0, false, false, false);
+        (*name, *woken) = (None, Woken::Up);
+        (*lockset, *relock, *relocks, *queued, *acquiring) = (0, None, false, false, 0);
+        (*yields, *urged, *spin_count, *circle) = (0, 0, 0, crate::rounds::Circle::default());
+        (*early_timeouts, *calling, *store) = (0, false, None);
         calls.clear();
+        dtors.clear();
         held.clear();
         spin.clear();
         clock.clear();
-        *self = Fiber { calls, held, spin, clock, ..blank(id, fs) };
+        panics.clear();
     }
 }
 
@@ -120,12 +174,15 @@ impl Runtime {
         f.block = Some(block);
         f.start = Some((start, arg));
         f.renew_patience(self.mode, self.patience);
-        if let Some(parent) = self.fibers.get_mut(self.current) {
-            f.clock.extend_from_slice(&parent.clock);
-            parent.clock[self.current] += 1;
+        // What happened before what is asked where accesses are looked at.
+        if !runtime::brisk() {
+            if let Some(parent) = self.fibers.get_mut(self.current) {
+                f.clock.extend_from_slice(&parent.clock);
+                parent.clock[self.current] += 1;
+            }
+            f.clock.resize(id + 1, 0);
+            f.clock[id] = 1;
         }
-        f.clock.resize(id + 1, 0);
-        f.clock[id] = 1;
         self.fibers.push(f);
         self.set_state(id, State::Unsettled);
         self.shield(id);
@@ -187,15 +244,17 @@ pub fn join(other: usize, site: SiteId) -> usize {
     }
     let r = rt();
     r.fibers[other].joined = true;
-    let theirs = std::mem::take(&mut r.fibers[other].clock);
-    let mine = &mut r.me().clock;
-    if mine.len() < theirs.len() {
-        mine.resize(theirs.len(), 0);
+    if !runtime::brisk() {
+        let theirs = std::mem::take(&mut r.fibers[other].clock);
+        let mine = &mut r.me().clock;
+        if mine.len() < theirs.len() {
+            mine.resize(theirs.len(), 0);
+        }
+        for (m, t) in mine.iter_mut().zip(&theirs) {
+            *m = (*m).max(*t);
+        }
+        r.fibers[other].clock = theirs;
     }
-    for (m, t) in mine.iter_mut().zip(&theirs) {
-        *m = (*m).max(*t);
-    }
-    r.fibers[other].clock = theirs;
     let e = r.event(site, Op::Join(id));
     r.record(e);
     r.fibers[other].result

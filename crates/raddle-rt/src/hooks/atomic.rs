@@ -116,7 +116,7 @@ pub fn announce(p: &mut Pending, shape: Shape, pc: usize) {
         }
     } else {
         announce_other(p, shape, pc, class, by_pc);
-        if by_pc && runtime::brisk() && Task::of(class).is_some_and(|task| task != Task::Data) {
+        if by_pc && runtime::brisk() && Task::of(class).is_some_and(|(task, _)| task != Task::Data) {
             super::heat(pc);
         }
     }

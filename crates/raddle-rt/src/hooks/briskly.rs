@@ -17,10 +17,12 @@ use std::cell::Cell;
 pub struct Spot {
     /// The address.
     pub pc: usize,
-    /// Its site.
-    pub site: SiteId,
     /// What is done there.
     pub task: Task,
+    /// If that is done to a mutex, this is free when these bits of its word are zero.
+    pub bits: u64,
+    /// Its site.
+    pub site: SiteId,
     /// A hidden synchronisation follows, so that others may run in between.
     pub hides: bool,
     /// What follows needs no thread pointer.
@@ -32,23 +34,23 @@ pub struct Spot {
 pub enum Task {
     /// It accesses data, at a scheduling point.
     Data,
-    /// It takes a mutex, which is free when the bits of its word under the mask are zero.
-    Take(u64),
-    /// It gives such a mutex back.
-    Give(u64),
+    /// It takes a mutex.
+    Take,
+    /// It gives a mutex back.
+    Give,
 }
 
 impl Task {
-    /// The task of an operation of this class, if it is one for here.
-    pub fn of(class: Class) -> Option<Task> {
+    /// The task of an operation of this class, if it is one for here, and the bits of its word that tell whether a mutex is free.
+    pub fn of(class: Class) -> Option<(Task, u64)> {
         match class {
-            Class::Data => Some(Task::Data),
+            Class::Data => Some((Task::Data, 0)),
             Class::Lock { family, op, mode, step: LockStep::Decides }
                 if matches!(family, LockFamily::StdMutex | LockFamily::ParkingLotMutex) =>
             {
                 match (op, words::gate(family, image::mode(mode))) {
-                    (LockOp::Acquire, Test::Zero(bits)) => Some(Task::Take(bits)),
-                    (LockOp::Release, Test::Zero(bits)) => Some(Task::Give(bits)),
+                    (LockOp::Acquire, Test::Zero(bits)) => Some((Task::Take, bits)),
+                    (LockOp::Release, Test::Zero(bits)) => Some((Task::Give, bits)),
                     _ => None,
                 }
             }
@@ -57,28 +59,64 @@ impl Task {
     }
 }
 
+/// What is known of the task where the code is compiled.
+pub trait Kind {
+    /// The task, if it is always the same.
+    const TASK: Option<Task>;
+}
+
+/// Operations on data.
+pub struct Data;
+/// Operations that take a mutex.
+pub struct Take;
+/// Operations that give one back.
+pub struct Give;
+/// Operations that may be any of those.
+pub struct Any;
+
+impl Kind for Data {
+    const TASK: Option<Task> = Some(Task::Data);
+}
+
+impl Kind for Take {
+    const TASK: Option<Task> = Some(Task::Take);
+}
+
+impl Kind for Give {
+    const TASK: Option<Task> = Some(Task::Give);
+}
+
+impl Kind for Any {
+    const TASK: Option<Task> = None;
+}
+
+/// The functions that make a step, by task.
+pub type Steps = [usize; 3];
+
 /// Announces an operation; returns what is known of its spot when it may happen. If it is none of those, nothing has happened. Where
-/// hooks are taken out, the function at `step` is called from now on.
+/// hooks are taken out, one of the functions at `steps` is called from now on, if there are such.
 #[inline(always)]
-pub fn announce(addr: usize, shape: Shape, pc: usize, step: usize) -> Option<Spot> {
+pub fn announce(addr: usize, shape: Shape, pc: usize, steps: Option<Steps>) -> Option<Spot> {
     if !runtime::brisk() {
         return None;
     }
     let spot = super::hot(pc)?;
-    if patch::is_news(pc) {
-        patch::divert(spot.clone(), shape.register(), step);
+    if let Some(steps) = steps
+        && patch::is_news(pc)
+    {
+        patch::divert(spot.clone(), shape.register(), steps[spot.task as usize]);
     }
     take_turn(addr, shape, &spot).then_some(spot)
 }
 
 /// The same at a spot as a step of a sprint, or where it is no step; tells whether it may happen now. If not, nothing has happened.
 #[inline(always)]
-pub fn run_on(addr: usize, shape: Shape, spot: &Spot) -> bool {
+pub fn run_on<K: Kind>(addr: usize, shape: Shape, spot: &Spot) -> bool {
     let (bare, pc) = (spot.bare.get(), spot.pc);
-    match spot.task {
+    match K::TASK.unwrap_or(spot.task) {
         Task::Data => !must_look(addr, shape) && runtime::run_on(None, bare, pc),
-        Task::Take(bits) => gate(addr, bits).is_some_and(|gate| runtime::run_on(Some(gate), bare, pc)),
-        Task::Give(_) => !runtime::alone() && is_no_step(),
+        Task::Take => is_new_at(addr) && runtime::run_on(Some((addr, spot.bits)), bare, pc),
+        Task::Give => !runtime::alone() && is_no_step(),
     }
 }
 
@@ -88,11 +126,12 @@ pub fn take_turn(addr: usize, shape: Shape, spot: &Spot) -> bool {
     let gate = match spot.task {
         Task::Data if must_look(addr, shape) => return false,
         Task::Data => None,
-        Task::Take(bits) => match gate(addr, bits) {
-            None => return false,
-            gate => gate,
-        },
-        Task::Give(_) => return is_no_step(),
+        Task::Take if !is_new_at(addr) => return false,
+        Task::Take => {
+            let gate = Gate::mutex(addr, spot.bits);
+            Free::when(&gate).map(|free| (gate, free))
+        }
+        Task::Give => return is_no_step(),
     };
     let f = runtime::me();
     f.pending.site = spot.site;
@@ -107,14 +146,10 @@ fn must_look(addr: usize, shape: Shape) -> bool {
     !memory::owns(addr) || shape != Shape::Store && runtime::me().spin_count > 0
 }
 
-/// What a thread that comes to a mutex waits for, unless it has stood before it already.
+/// Whether the running thread has not stood before this mutex already.
 #[inline(always)]
-fn gate(addr: usize, bits: u64) -> Option<(Gate, Free)> {
-    if runtime::me().acquiring == addr {
-        return None;
-    }
-    let gate = Gate { addr, test: Test::Zero(bits), reader: false, writer: false };
-    Free::when(&gate).map(|free| (gate, free))
+fn is_new_at(addr: usize) -> bool {
+    runtime::me().acquiring != addr
 }
 
 /// Giving a lock back is a step only where somebody tries to take it.
@@ -127,35 +162,62 @@ fn is_no_step() -> bool {
 impl Spot {
     /// The operation has happened: the word was `old` and is `new`.
     #[inline(always)]
-    pub fn happened(&self, addr: usize, size: u8, old: u64, new: u64) {
+    pub fn happened<K: Kind>(&self, addr: usize, size: u8, old: u64, new: u64) {
         runtime::me().anchor = self.site;
         if old == new {
-            progress::saw(self.site, addr, size, old as u128);
+            self.saw(addr, size, old);
         } else {
-            progress::progressed();
-            self.changed(addr, old, new);
+            progress::progressed_briskly();
+            self.changed::<K>(addr, old, new);
         }
         if self.hides {
             self.stop_after();
         }
     }
 
+    #[inline(never)]
+    fn saw(&self, addr: usize, size: u8, value: u64) {
+        progress::saw(self.site, addr, size, value as u128);
+    }
+
     #[inline(always)]
-    fn changed(&self, addr: usize, old: u64, new: u64) {
-        match self.task {
+    fn changed<K: Kind>(&self, addr: usize, old: u64, new: u64) {
+        match K::TASK.unwrap_or(self.task) {
             Task::Data => {}
-            Task::Take(bits) => {
-                if old & bits == 0 && new & bits != 0 {
-                    let mode = LockMode::Exclusive;
-                    runtime::me().held.push(HeldLock { addr, mode, site: self.site });
+            Task::Take => {
+                if old & self.bits == 0 && new & self.bits != 0 {
+                    let held = &mut runtime::me().held;
+                    if held.len() == held.capacity() {
+                        return self.taken(addr);
+                    }
+                    held.push(self.held(addr));
                 }
             }
-            Task::Give(bits) => {
-                if old & bits != 0 && new & bits == 0 {
-                    self.given(addr);
+            Task::Give => {
+                if old & self.bits != 0 && new & self.bits == 0 {
+                    let held = &mut runtime::me().held;
+                    if held.pop_if(|l| l.addr == addr).is_none() {
+                        self.given(addr);
+                    }
                 }
             }
         }
+    }
+
+    #[inline(always)]
+    fn held(&self, addr: usize) -> HeldLock {
+        HeldLock { addr, mode: LockMode::Exclusive, site: self.site }
+    }
+
+    #[cold]
+    fn taken(&self, addr: usize) {
+        runtime::me().held.push(self.held(addr));
+    }
+
+    #[cold]
+    fn given(&self, addr: usize) {
+        let _inside = Inside::enter();
+        rt().released(addr, LockMode::Exclusive, self.site);
     }
 
     #[inline(never)]
@@ -168,17 +230,6 @@ impl Spot {
             let _inside = Inside::enter();
             runtime::me().may_go_bare(bare, pc);
             runtime::advance_briskly(None);
-        }
-    }
-
-    #[inline(always)]
-    fn given(&self, addr: usize) {
-        let held = &mut runtime::me().held;
-        if held.last().is_some_and(|l| l.addr == addr) {
-            held.pop();
-        } else {
-            let _inside = Inside::enter();
-            rt().released(addr, LockMode::Exclusive, self.site);
         }
     }
 }

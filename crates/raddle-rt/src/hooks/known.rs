@@ -109,7 +109,8 @@ pub fn hot(pc: usize) -> Option<Spot> {
     }
     let bare = Cell::new(known.key & BARE != 0);
     let hides = rt().store.sites.get(known.site).hides;
-    Some(Spot { pc, site: known.site, task: Task::of(known.class)?, hides, bare })
+    let (task, bits) = Task::of(known.class)?;
+    Some(Spot { pc, task, bits, site: known.site, hides, bare })
 }
 
 /// What follows an access needs the thread pointer.

@@ -8,7 +8,7 @@
 //! nobody has to know of it, or the *step*, which does it at its turn, knowing already what the hook would look up.
 
 use super::atomic::{Pending, Shape, announce, happened};
-use super::briskly::{self, Spot};
+use super::briskly::{self, Any, Data, Give, Kind, Spot, Steps, Take};
 use super::{calm_down, matters};
 use crate::runtime::{self, Inside};
 use std::arch::naked_asm;
@@ -16,12 +16,13 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Rel
 
 /// The three functions of operations that replace a value by one computed from it.
 macro_rules! replacing {
-    ($shape:ident: $($hook:ident $native:ident $just:ident $step:ident |$old:ident, $v:ident| $new:expr;)*) => { $(
+    ($shape:ident $take:ident $give:ident: $($hook:ident $native:ident $just:ident $step:ident |$old:ident, $v:ident| $new:expr;)*) => { $(
         extern "C" fn $hook(addr: usize, v: Int, mo: i32, pc: usize) -> Int {
             if !runtime::controlled() {
                 return at(addr).$native(v, SeqCst);
             }
-            let how = How { shape: Shape::$shape, just: $just as *const () as usize, step: $step as *const () as usize };
+            let steps = [address($step::<Data> as *const ()), address($step::<$take> as *const ()), address($step::<$give> as *const ())];
+            let how = How { shape: Shape::$shape, just: address($just as *const ()), steps };
             rmw(addr, v, mo, pc, how, |$old, $v| $new)
         }
 
@@ -29,8 +30,8 @@ macro_rules! replacing {
             act(addr, v, |$old, $v| $new).0
         }
 
-        extern "C" fn $step(addr: usize, v: Int, mo: i32, spot: &'static Spot) -> Int {
-            step_rmw(addr, v, mo, spot, Shape::$shape, $hook, |$old, $v| $new)
+        extern "C" fn $step<K: Kind>(addr: usize, v: Int, mo: i32, spot: &'static Spot) -> Int {
+            step_rmw::<K>(addr, v, mo, spot, Shape::$shape, $hook, |$old, $v| $new)
         }
     )* };
 }
@@ -40,7 +41,12 @@ macro_rules! replacing {
 struct How {
     shape: Shape,
     just: usize,
-    step: usize,
+    steps: Steps,
+}
+
+/// Where a function is.
+fn address(f: *const ()) -> usize {
+    f as usize
 }
 
 macro_rules! atomics {
@@ -96,9 +102,11 @@ macro_rules! atomics {
             #[inline(never)]
             fn controlled_load(addr: usize, mo: i32, pc: usize) -> Int {
                 let _inside = Inside::enter();
-                if let Some(spot) = briskly::announce(addr, Shape::Load, pc, step_load as *const () as usize) {
+                let any = address(step_load::<Any> as *const ());
+                let steps = [address(step_load::<Data> as *const ()), any, any];
+                if let Some(spot) = briskly::announce(addr, Shape::Load, pc, Some(steps)) {
                     let v = at(addr).load(Relaxed);
-                    spot.happened(addr, SIZE, v as u64, v as u64);
+                    spot.happened::<Any>(addr, SIZE, v as u64, v as u64);
                     return v;
                 }
                 let mut p = Pending::new(addr, SIZE, mo);
@@ -110,12 +118,12 @@ macro_rules! atomics {
                 v
             }
 
-            extern "C" fn step_load(addr: usize, mo: i32, spot: &'static Spot) -> Int {
-                if !briskly::run_on(addr, Shape::Load, spot) {
+            extern "C" fn step_load<K: Kind>(addr: usize, mo: i32, spot: &'static Spot) -> Int {
+                if !briskly::run_on::<K>(addr, Shape::Load, spot) {
                     return walk_load(addr, mo, spot);
                 }
                 let v = at(addr).load(Relaxed);
-                spot.happened(addr, SIZE, v as u64, v as u64);
+                spot.happened::<K>(addr, SIZE, v as u64, v as u64);
                 v
             }
 
@@ -130,7 +138,7 @@ macro_rules! atomics {
                     return load(addr, mo, spot.pc);
                 }
                 let v = at(addr).load(Relaxed);
-                spot.happened(addr, SIZE, v as u64, v as u64);
+                spot.happened::<Any>(addr, SIZE, v as u64, v as u64);
                 v
             }
 
@@ -148,9 +156,9 @@ macro_rules! atomics {
             fn controlled_rmw(addr: usize, value: Int, mo: i32, pc: usize, how: How, f: impl Fn(Int, Int) -> Int) -> Int {
                 let act = || act(addr, value, &f);
                 let _inside = Inside::enter();
-                if let Some(spot) = briskly::announce(addr, how.shape, pc, how.step) {
+                if let Some(spot) = briskly::announce(addr, how.shape, pc, Some(how.steps)) {
                     let (old, new) = act();
-                    spot.happened(addr, SIZE, seen(how.shape, old, new), new as u64);
+                    spot.happened::<Any>(addr, SIZE, seen(how.shape, old, new), new as u64);
                     return old;
                 }
                 let mut p = Pending::new(addr, SIZE, mo);
@@ -163,7 +171,7 @@ macro_rules! atomics {
             }
 
             #[inline(always)]
-            fn step_rmw(
+            fn step_rmw<K: Kind>(
                 addr: usize,
                 value: Int,
                 mo: i32,
@@ -172,11 +180,11 @@ macro_rules! atomics {
                 hook: extern "C" fn(usize, Int, i32, usize) -> Int,
                 f: impl Fn(Int, Int) -> Int,
             ) -> Int {
-                if !briskly::run_on(addr, shape, spot) {
+                if !briskly::run_on::<K>(addr, shape, spot) {
                     return walk_rmw(addr, value, mo, spot, shape, hook, f);
                 }
                 let (old, new) = act(addr, value, f);
-                spot.happened(addr, SIZE, seen(shape, old, new), new as u64);
+                spot.happened::<K>(addr, SIZE, seen(shape, old, new), new as u64);
                 old
             }
 
@@ -199,7 +207,7 @@ macro_rules! atomics {
                     return hook(addr, value, mo, spot.pc);
                 }
                 let (old, new) = act(addr, value, f);
-                spot.happened(addr, SIZE, seen(shape, old, new), new as u64);
+                spot.happened::<Any>(addr, SIZE, seen(shape, old, new), new as u64);
                 old
             }
 
@@ -209,8 +217,10 @@ macro_rules! atomics {
                 if shape == Shape::Store { !(new as u64) } else { old as u64 }
             }
 
-            replacing! { Rmw:
+            replacing! { Rmw Take Give:
                 exchange swap just_exchange step_exchange |_old, v| v;
+            }
+            replacing! { Rmw Any Any:
                 add fetch_add just_add step_add |old, v| old.wrapping_add(v);
                 sub fetch_sub just_sub step_sub |old, v| old.wrapping_sub(v);
                 and fetch_and just_and step_and |old, v| old & v;
@@ -219,8 +229,13 @@ macro_rules! atomics {
                 nand fetch_nand just_nand step_nand |old, v| !(old & v);
             }
             // What a store returns nobody looks at.
-            replacing! { Store:
+            replacing! { Store Any Any:
                 store swap just_store step_store |_old, v| v;
+            }
+
+            #[inline(always)]
+            fn cas_how(just: *const (), steps: [*const (); 3]) -> How {
+                How { shape: Shape::Cas, just: address(just), steps: steps.map(address) }
             }
 
             #[inline(always)]
@@ -229,19 +244,19 @@ macro_rules! atomics {
                     return at(addr).compare_exchange(expected, new, SeqCst, SeqCst).unwrap_or_else(|old| old);
                 }
                 if matters(pc) {
-                    return controlled_cas(addr, expected, new, mo, pc, how.step);
+                    return controlled_cas(addr, expected, new, mo, pc, Some(how.steps));
                 }
                 calm_down(pc, how.just);
                 exchange_if(addr, expected, new)
             }
 
             #[inline(never)]
-            fn controlled_cas(addr: usize, expected: Int, new: Int, mo: i32, pc: usize, step: usize) -> Int {
+            fn controlled_cas(addr: usize, expected: Int, new: Int, mo: i32, pc: usize, steps: Option<Steps>) -> Int {
                 let act = || exchange_if(addr, expected, new);
                 let _inside = Inside::enter();
-                if let Some(spot) = briskly::announce(addr, Shape::Cas, pc, step) {
+                if let Some(spot) = briskly::announce(addr, Shape::Cas, pc, steps) {
                     let old = act();
-                    spot.happened(addr, SIZE, old as u64, if old == expected { new as u64 } else { old as u64 });
+                    spot.happened::<Any>(addr, SIZE, old as u64, if old == expected { new as u64 } else { old as u64 });
                     return old;
                 }
                 let mut p = Pending::new(addr, SIZE, mo);
@@ -254,12 +269,12 @@ macro_rules! atomics {
             }
 
             #[inline(always)]
-            fn step_cas(addr: usize, expected: Int, new: Int, mo: i32, spot: &'static Spot) -> Int {
-                if !briskly::run_on(addr, Shape::Cas, spot) {
+            fn step_cas<K: Kind>(addr: usize, expected: Int, new: Int, mo: i32, spot: &'static Spot) -> Int {
+                if !briskly::run_on::<K>(addr, Shape::Cas, spot) {
                     return walk_cas(addr, expected, new, mo, spot);
                 }
                 let old = exchange_if(addr, expected, new);
-                spot.happened(addr, SIZE, old as u64, if old == expected { new as u64 } else { old as u64 });
+                spot.happened::<K>(addr, SIZE, old as u64, if old == expected { new as u64 } else { old as u64 });
                 old
             }
 
@@ -271,23 +286,27 @@ macro_rules! atomics {
                 let inside = Inside::enter();
                 if !briskly::take_turn(addr, Shape::Cas, spot) {
                     drop(inside);
-                    return controlled_cas(addr, expected, new, mo, spot.pc, 0);
+                    return controlled_cas(addr, expected, new, mo, spot.pc, None);
                 }
                 let old = exchange_if(addr, expected, new);
-                spot.happened(addr, SIZE, old as u64, if old == expected { new as u64 } else { old as u64 });
+                spot.happened::<Any>(addr, SIZE, old as u64, if old == expected { new as u64 } else { old as u64 });
                 old
             }
 
             extern "C" fn cas_val(addr: usize, expected: Int, new: Int, mo: i32, _fail: i32, pc: usize) -> Int {
-                let (just, step) = (just_cas_val as *const () as usize, step_cas_val as *const () as usize);
-                cas(addr, expected, new, mo, pc, How { shape: Shape::Cas, just, step })
+                let how = cas_how(just_cas_val as *const (), [
+                    step_cas_val::<Data> as *const (),
+                    step_cas_val::<Take> as *const (),
+                    step_cas_val::<Give> as *const (),
+                ]);
+                cas(addr, expected, new, mo, pc, how)
             }
 
             extern "C" fn just_cas_val(addr: usize, expected: Int, new: Int) -> Int {
                 exchange_if(addr, expected, new)
             }
 
-            extern "C" fn step_cas_val(
+            extern "C" fn step_cas_val<K: Kind>(
                 addr: usize,
                 expected: Int,
                 new: Int,
@@ -295,7 +314,7 @@ macro_rules! atomics {
                 _fail: i32,
                 spot: &'static Spot,
             ) -> Int {
-                step_cas(addr, expected, new, mo, spot)
+                step_cas::<K>(addr, expected, new, mo, spot)
             }
 
             /// A compare-exchange as the ABI has it with a flag for a result.
@@ -313,8 +332,11 @@ macro_rules! atomics {
             }
 
             extern "C" fn cas_flag(addr: usize, expected: *mut Int, new: Int, mo: i32, _fail: i32, pc: usize) -> i32 {
-                let (just, step) = (just_cas_flag as *const () as usize, step_cas_flag as *const () as usize);
-                let how = How { shape: Shape::Cas, just, step };
+                let how = cas_how(just_cas_flag as *const (), [
+                    step_cas_flag::<Data> as *const (),
+                    step_cas_flag::<Take> as *const (),
+                    step_cas_flag::<Give> as *const (),
+                ]);
                 // SAFETY: the ABI passes such a pointer.
                 unsafe { flagged(expected, |wanted| cas(addr, wanted, new, mo, pc, how)) }
             }
@@ -324,7 +346,7 @@ macro_rules! atomics {
                 unsafe { flagged(expected, |wanted| exchange_if(addr, wanted, new)) }
             }
 
-            extern "C" fn step_cas_flag(
+            extern "C" fn step_cas_flag<K: Kind>(
                 addr: usize,
                 expected: *mut Int,
                 new: Int,
@@ -333,7 +355,7 @@ macro_rules! atomics {
                 spot: &'static Spot,
             ) -> i32 {
                 // SAFETY: as in `cas_flag`.
-                unsafe { flagged(expected, |wanted| step_cas(addr, wanted, new, mo, spot)) }
+                unsafe { flagged(expected, |wanted| step_cas::<K>(addr, wanted, new, mo, spot)) }
             }
 
             entry! { "rdx" $load load; "rcx" $store store; "rcx" $exchange exchange; "rcx" $add add; "rcx" $sub sub;

@@ -107,7 +107,7 @@ fn push(
     let schedule = store.replay.clone().unwrap_or(schedule);
     hunt.in_doubt = !explained && hunt.request.as_ref().is_some_and(|r| r.watched);
     let Some(reply) = &mut hunt.reply else { return };
-    let held_bytes = malloc::heap().held as u64;
+    let held_bytes = malloc::heap().held() as u64;
     reply.distinct.push(Execution {
         index,
         calls,

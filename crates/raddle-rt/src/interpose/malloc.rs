@@ -34,31 +34,72 @@ fn place() -> u32 {
     r.store.places.intern(place)
 }
 
+#[inline(always)]
 fn allocate(size: usize, align: usize) -> *mut c_void {
-    let _inside = Inside::enter();
-    let h = heap();
-    let p = h.alloc(size, align, place());
-    if h.bytes > h.peak {
-        h.peak = h.bytes;
-        rt().store.heartbeat += 1;
-        if runtime::calm() {
-            hunt::heap_grew();
-        }
+    // SAFETY: one thread only.
+    let h = unsafe { HEAP };
+    if !runtime::unseen() || h.is_null() {
+        return allocate_seen(size, align);
     }
-    let limit = (rt().store.job.memory_mb as usize) << 20;
-    if limit != 0 && h.bytes > limit {
-        crate::failure::out_of_memory();
+    // SAFETY: as in `heap`.
+    let h = unsafe { &mut *h };
+    let p = h.alloc(size, align, 0);
+    if h.bytes > h.noticed {
+        grew();
     }
     p
 }
 
+#[inline(never)]
+fn allocate_seen(size: usize, align: usize) -> *mut c_void {
+    let _inside = Inside::enter();
+    let h = heap();
+    let p = h.alloc(size, align, place());
+    if h.bytes > h.noticed {
+        grew();
+    }
+    p
+}
+
+/// More bytes are in use than were noticed so far.
+#[cold]
+fn grew() {
+    /// In a brisk execution nobody wants to know exactly.
+    const GRAIN: usize = 4096;
+    let _inside = Inside::enter();
+    let h = heap();
+    rt().store.heartbeat += 1;
+    if runtime::calm() {
+        hunt::heap_grew();
+    }
+    let limit = match rt().store.job.memory_mb {
+        0 => usize::MAX,
+        mb => (mb as usize) << 20,
+    };
+    if h.bytes > limit {
+        crate::failure::out_of_memory();
+    }
+    h.noticed = if runtime::brisk() { (h.bytes + GRAIN).min(limit) } else { h.bytes };
+}
+
+#[inline(always)]
 fn release(addr: usize) -> bool {
+    if !runtime::unseen() {
+        return release_seen(addr);
+    }
+    let known = heap().free(addr).is_some();
+    rt().frees += known as u64;
+    known
+}
+
+#[inline(never)]
+fn release_seen(addr: usize) -> bool {
     let _inside = Inside::enter();
     match heap().free(addr) {
-        Some(block) => {
+        Some(size) => {
             if runtime::installed() {
                 if !runtime::unseen() {
-                    rt().shadow.forget(addr, block.size);
+                    rt().shadow.forget(addr, size);
                 }
                 rt().frees += 1;
             }

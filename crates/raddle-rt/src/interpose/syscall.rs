@@ -24,22 +24,10 @@ unsafe extern "C" fn called(n: i64, a: usize, b: usize, c: usize, d: usize, e: u
     if runtime::controlled() {
         match n {
             libc::SYS_futex => {
-                let _inside = Inside::enter();
-                rt().tick();
-                let wakes = FUTEX_WAKE_LIKE.contains(&(b as i32 & 0x7f));
-                // SAFETY: set by the call itself, in the one controlled thread.
-                let site = if wakes { super::here() } else { here_exactly(unsafe { CALLED_AT }) };
-                if wakes {
-                    progress::patience(site);
+                if let Some(woken) = futex::wake_briskly(a, b, c) {
+                    return woken;
                 }
-                match futex::call([a, b, c, d, e, f], site) {
-                    Some(Ok(v)) => return v,
-                    Some(Err(error)) => {
-                        set_errno(error);
-                        return -1;
-                    }
-                    None => crate::failure::uncontrolled("futex operation that is not modelled", site),
-                }
+                return futex([a, b, c, d, e, f]);
             }
             libc::SYS_getrandom => {
                 // SAFETY: the caller's buffer.
@@ -51,4 +39,25 @@ unsafe extern "C" fn called(n: i64, a: usize, b: usize, c: usize, d: usize, e: u
     }
     // SAFETY: forwarded; unused arguments are ignored by the kernel.
     unsafe { (real().syscall)(n, a, b, c, d, e, f) }
+}
+
+/// A futex call.
+#[inline(never)]
+fn futex(args: [usize; 6]) -> i64 {
+    let _inside = Inside::enter();
+    rt().tick();
+    let wakes = FUTEX_WAKE_LIKE.contains(&(args[1] as i32 & 0x7f));
+    // SAFETY: set by the call itself, in the one controlled thread.
+    let site = if wakes { super::here() } else { here_exactly(unsafe { CALLED_AT }) };
+    if wakes {
+        progress::patience(site);
+    }
+    match futex::call(args, site) {
+        Some(Ok(v)) => v,
+        Some(Err(error)) => {
+            set_errno(error);
+            -1
+        }
+        None => crate::failure::uncontrolled("futex operation that is not modelled", site),
+    }
 }

@@ -3,7 +3,7 @@
 use super::{Host, Inside, Mode, Runtime, alone, brisk, calm, me, rt};
 use crate::arch;
 use crate::bare;
-use crate::fiber::{Fiber, Gate, State, Wait, WaitKind, Woken};
+use crate::fiber::{CameTo, Fiber, Gate, State, Wait, WaitKind, Woken};
 use crate::patch;
 use crate::progress::{FAIR_LIMIT, uninterrupted};
 use crate::sprint::sprint;
@@ -166,26 +166,25 @@ pub fn advance_briskly(gate: Option<(Gate, Free)>) {
 /// The same as a step of a sprint (see [`sprint`](crate::sprint)); tells whether it was taken. Chance alone decides between staying
 /// and switching, which no processor can foresee; so there is no branch: a thread that goes on switches to itself.
 #[inline(always)]
-pub fn run_on(gate: Option<(Gate, Free)>, bare: bool, pc: usize) -> bool {
+pub fn run_on(mutex: Option<(usize, u64)>, bare: bool, pc: usize) -> bool {
     let s = sprint();
-    if !s.step(gate.map(|(_, free)| free)) {
+    if !s.step(mutex) {
         return false;
     }
     let f = me();
     f.leave(bare, pc);
-    f.state = match gate {
-        None => State::Ready,
-        Some((gate, _)) => State::Lock(gate),
+    f.came_to = match mutex {
+        None => CameTo::Step,
+        Some((addr, bits)) => CameTo::Mutex(addr, bits),
     };
     let next = s.next();
     // SAFETY: a member of the sprint is a fiber of this execution, boxed, which stands before a step or is the running one.
     rt().become_current(unsafe { &mut *next });
     continue_with(f, next);
-    let f = me();
-    f.state = State::Unsettled;
     if !s.is_on() {
         // It ended meanwhile, and where this thread stood was noted.
         let r = rt();
+        me().state = State::Unsettled;
         r.standing.goes_on(r.current);
         r.begin_sprint();
     }
