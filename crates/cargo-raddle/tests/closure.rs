@@ -3,7 +3,8 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 struct Ran {
     code: i32,
@@ -115,4 +116,33 @@ fn a_failure_that_only_happens_among_several_processes_is_an_error_not_a_pass() 
     assert_eq!(ran.code, 2, "{:?}", ran.events);
     let said = ran.events.iter().any(|e| e.to_string().contains("passed when it was repeated in order"));
     assert!(said, "{:?}", ran.events);
+}
+
+/// Processes of a test executable of the closure package.
+fn processes(target: &str) -> usize {
+    let of_target = |entry: std::io::Result<std::fs::DirEntry>| {
+        let exe = std::fs::read_link(entry.ok()?.path().join("exe")).ok()?;
+        exe.file_name()?.to_str()?.starts_with(&format!("{target}-")).then_some(())
+    };
+    std::fs::read_dir("/proc").unwrap().filter_map(of_target).count()
+}
+
+#[test]
+fn workers_do_not_outlive_a_command_that_was_killed() {
+    const MOMENT: Duration = Duration::from_millis(50);
+    let manifest = manifest();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-raddle"));
+    command.args(["test", "--test", "endless", "--include-ignored", "--budget", "0"]);
+    command.arg("--manifest-path").arg(&manifest).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut running = command.spawn().unwrap();
+    // The parent and two that share the search.
+    while processes("endless") < 3 {
+        assert_eq!(running.try_wait().unwrap(), None, "the search has ended");
+        std::thread::sleep(MOMENT);
+    }
+    running.kill().unwrap();
+    running.wait().unwrap();
+    while processes("endless") > 0 {
+        std::thread::sleep(MOMENT);
+    }
 }

@@ -144,6 +144,8 @@ pub fn wait_for(pid: i32, store: &mut Store) -> Fate {
             Fate::Hung
         } else if libc::WIFSIGNALED(status) {
             Fate::Killed(libc::WTERMSIG(status))
+        } else if libc::WEXITSTATUS(status) == messages::DESERTED {
+            crate::quit(messages::DESERTED)
         } else {
             Fate::Exited(libc::WEXITSTATUS(status))
         }

@@ -6,6 +6,9 @@ use crate::runtime::{Host, rt};
 use crate::store::Store;
 use raddle_core::protocol::{Message, Stop};
 
+/// Exit status of a process that nobody listens to any more.
+pub const DESERTED: i32 = 79;
+
 /// Sends a message, if somebody listens.
 pub fn send(store: &Store, message: &Message) {
     let Some(fd) = store.message_fd else { return };
@@ -21,6 +24,10 @@ pub fn send(store: &Store, message: &Message) {
         if n < 0 && error == libc::EINTR {
             // The clock that wakes a waiting parent ticks here, too, while a pipe is full.
             continue;
+        }
+        if n < 0 && error == libc::EPIPE {
+            // The command has gone, and with it everybody who could want a result.
+            crate::quit(DESERTED)
         }
         if n <= 0 {
             return;
