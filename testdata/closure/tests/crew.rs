@@ -30,7 +30,7 @@ fn rarely() -> bool {
 
 fn search(jobs: u64, f: impl Fn() + Sync) -> Report {
     let config = Config::new().strategy("random").schedules(EXECUTIONS).max_failures(EXECUTIONS);
-    raddle::explore(config.jobs(jobs).hang(Duration::from_secs(1)), f)
+    raddle::explore(config.jobs(jobs), f)
 }
 
 /// What does not depend on the time that it took and on addresses, which differ from one search of a process to the next.
@@ -90,7 +90,7 @@ fn what_does_not_come_back_is_found() {
     };
     let first = |jobs: u64| {
         let config = Config::new().strategy("random").schedules(10_000_000).seed(1).jobs(jobs);
-        let report = raddle::explore(config.hang(Duration::from_millis(300)), hang);
+        let report = raddle::explore(config.hang(Duration::from_secs(2)), hang);
         (report.failures[0].execution, report.failures[0].kind)
     };
     let (execution, kind) = first(1);
