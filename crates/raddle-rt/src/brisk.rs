@@ -34,18 +34,17 @@ fn watched(unchanged: u64) -> u64 {
     (unchanged * WATCHED / SETTLED).clamp(WATCHED, SHIFT)
 }
 
-/// Whether executions may be brisk.
+/// Whether executions may be brisk, but for those whose traces are asked for.
 fn are_possible(store: &Store) -> bool {
-    store.unchanged >= SETTLED
-        && !store.never_brisk
-        && store.stats.executions >= store.job.traces
-        && store.replay.is_none()
-        && !store.job.every_access
+    store.unchanged >= SETTLED && !store.never_brisk && store.replay.is_none() && !store.job.every_access
 }
 
 /// Whether all executions from now on are brisk but for one in [`SHIFT`], unless something happens.
 pub fn is_settled(store: &mut Store) -> bool {
-    are_possible(store) && watched(store.unchanged) == SHIFT && store.strategy.dice().is_some()
+    are_possible(store)
+        && store.stats.executions >= store.job.traces
+        && watched(store.unchanged) == SHIFT
+        && store.strategy.dice().is_some()
 }
 
 /// Whether the execution that is about to begin in this child is a brisk one; notes it where the parent looks. After the first few

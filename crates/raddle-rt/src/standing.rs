@@ -267,48 +267,31 @@ impl Standing {
     /// Notes the state of a thread. Those of the harness are always looked at, because they have to wait for the test.
     #[inline(always)]
     pub fn note(&mut self, i: usize, state: &State, system: bool) {
-        if i >= BITS {
-            return self.note_high(i, state, system);
-        }
-        let (bit, others) = (1 << i, !(1 << i));
-        for set in [&mut self.unsettled, &mut self.ready, &mut self.waiting, &mut self.unclear] {
-            set.low &= others;
-        }
-        self.gated &= others;
-        if matches!(state, State::Waiting(_)) {
-            self.waiting.low |= bit;
-        }
-        match state {
-            State::Exited => {}
-            _ if system => self.unclear.low |= bit,
-            State::Lock(gate) if let Some(free) = Free::when(gate) => {
-                self.gated |= bit;
-                self.gates[i] = free;
-            }
-            State::Ready => self.ready.low |= bit,
-            State::Unsettled => self.unsettled.low |= bit,
-            // Only others, or the end of all other activity, can end it.
-            State::Waiting(w) if !w.early => {}
-            State::Yielded(_) | State::Lock(_) | State::Spinning | State::Waiting(_) => {
-                self.unclear.low |= bit
-            }
-        }
-    }
-
-    #[cold]
-    fn note_high(&mut self, i: usize, state: &State, system: bool) {
-        self.many = true;
-        for set in [&mut self.unsettled, &mut self.ready, &mut self.waiting, &mut self.unclear] {
-            set.remove(i);
-        }
+        self.unsettled.remove(i);
+        self.ready.remove(i);
+        self.waiting.remove(i);
+        self.unclear.remove(i);
         if matches!(state, State::Waiting(_)) {
             self.waiting.insert(i);
+        }
+        if i < BITS {
+            self.gated &= !(1 << i);
+        } else {
+            self.many = true;
         }
         match state {
             State::Exited => {}
             _ if system => self.unclear.insert(i),
+            State::Lock(gate)
+                if i < BITS
+                    && let Some(free) = Free::when(gate) =>
+            {
+                self.gated |= 1 << i;
+                self.gates[i] = free;
+            }
             State::Ready => self.ready.insert(i),
             State::Unsettled => self.unsettled.insert(i),
+            // Only others, or the end of all other activity, can end it.
             State::Waiting(w) if !w.early => {}
             State::Yielded(_) | State::Lock(_) | State::Spinning | State::Waiting(_) => {
                 self.unclear.insert(i)

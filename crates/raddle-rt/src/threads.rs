@@ -58,70 +58,19 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
 }
 
 impl Fiber {
-    /// Makes a used fiber, whose stack and block have been taken, blank without giving its memory away.
-    fn renew(&mut self, id: u32, to: usize) {
-        // Every field is named, so that none is forgotten.
-        let Fiber {
-            sp,
-            fs,
-            bare,
-            bare_since,
-            bare_depth,
-            id: number,
-            state,
-            came_to,
-            pending,
-            raw,
-            after,
-            anchor,
-            raw_limit,
-            calls,
-            stack,
-            stack_range,
-            private,
-            block,
-            start,
-            result,
-            joined,
-            detached,
-            system,
-            name,
-            dtors,
-            woken,
-            held,
-            lockset,
-            relock,
-            relocks,
-            queued,
-            acquiring,
-            spin,
-            yields,
-            urged,
-            spin_count,
-            circle,
-            clock,
-            early_timeouts,
-            panics,
-            calling,
-            store,
-        } = self;
-        debug_assert!(stack.is_none() && block.is_none());
-        (*sp, *fs, *bare, *bare_since, *bare_depth) = (0, to, false, 0, 0);
-        (*number, *state, *came_to) = (ThreadId(id), State::Unsettled, CameTo::Nothing);
-        *pending = Event::new(id, 0, Op::Start);
-        (*raw, *after, *anchor, *raw_limit) = (0, false, SiteId(0), 0);
-        (*stack_range, *private) = ((0, 0), (0, 0));
-        (*start, *result, *joined, *detached, *system) = (None, 0, false, false, false);
-        (*name, *woken) = (None, Woken::Up);
-        (*lockset, *relock, *relocks, *queued, *acquiring) = (0, None, false, false, 0);
-        (*yields, *urged, *spin_count, *circle) = (0, 0, 0, crate::rounds::Circle::default());
-        (*early_timeouts, *calling, *store) = (0, false, None);
+    /// Makes a used fiber blank without giving its memory away.
+    fn renew(&mut self, id: u32, fs: usize) {
+        let mut calls = std::mem::take(&mut self.calls);
+        let mut dtors = std::mem::take(&mut self.dtors);
+        let mut held = std::mem::take(&mut self.held);
+        let mut spin = std::mem::take(&mut self.spin);
+        let mut clock = std::mem::take(&mut self.clock);
         calls.clear();
         dtors.clear();
         held.clear();
         spin.clear();
         clock.clear();
-        panics.clear();
+        *self = Fiber { calls, dtors, held, spin, clock, ..blank(id, fs) };
     }
 }
 

@@ -1,6 +1,7 @@
 //! Little programs for checks of closures.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// Two threads count to two, one step at a time or with a lost update.
@@ -18,4 +19,18 @@ pub fn count(atomic: bool) -> u32 {
         }
     });
     n.into_inner()
+}
+
+/// Two threads push their names so many times each; the order.
+pub fn order(each: usize) -> String {
+    let names = Arc::new(Mutex::new(String::new()));
+    let threads = ['a', 'b'].map(|name| {
+        let names = names.clone();
+        thread::spawn(move || (0..each).for_each(|_| names.lock().unwrap().push(name)))
+    });
+    for t in threads {
+        t.join().unwrap();
+    }
+    let order = names.lock().unwrap().clone();
+    order
 }

@@ -1,5 +1,6 @@
 //! A search that never looks at anything records only some of its executions. It finds the same nevertheless, and shows it.
 
+use closure::order;
 use raddle::{Config, Report};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst, fence};
@@ -8,20 +9,6 @@ use std::thread;
 use std::time::Duration;
 
 const EXECUTIONS: u64 = 6_000;
-
-/// Two threads push their names; the order.
-fn order() -> String {
-    let names = Arc::new(Mutex::new(String::new()));
-    let threads = ['a', 'b'].map(|name| {
-        let names = names.clone();
-        thread::spawn(move || (0..5).for_each(|_| names.lock().unwrap().push(name)))
-    });
-    for t in threads {
-        t.join().unwrap();
-    }
-    let order = names.lock().unwrap().clone();
-    order
-}
 
 /// About one in a thousand executions ends in this.
 const RARE: &str = "ababababab";
@@ -41,7 +28,7 @@ fn assert_same(found: &Report, recorded: &Report) {
 
 #[test]
 fn what_goes_wrong_unrecorded_is_found_like_everything_else_and_comes_with_a_trace() {
-    let rare = || assert_ne!(order(), RARE);
+    let rare = || assert_ne!(order(5), RARE);
     let found = search(Config::new(), rare);
     // Whoever asks for traces has every execution recorded.
     let recorded = search(Config::new().traces(EXECUTIONS), rare);
@@ -63,7 +50,7 @@ fn what_goes_wrong_unrecorded_is_found_like_everything_else_and_comes_with_a_tra
 #[test]
 fn what_never_ends_is_found_by_an_execution_that_is_looked_at() {
     let endless = || {
-        if order() == RARE {
+        if order(5) == RARE {
             let word = Arc::new(AtomicU32::new(0));
             let other = word.clone();
             let t = thread::spawn(move || while other.load(SeqCst) != 1 {});
@@ -82,7 +69,7 @@ fn what_never_ends_is_found_by_an_execution_that_is_looked_at() {
 #[test]
 fn what_does_not_come_back_is_found() {
     let hang = || {
-        if order() == RARE && order().starts_with("aab") {
+        if order(5) == RARE && order(5).starts_with("aab") {
             loop {
                 std::hint::spin_loop();
             }
@@ -141,7 +128,7 @@ fn a_thread_has_its_own_thread_locals_wherever_it_uses_them() {
 #[test]
 fn a_crash_after_a_step_is_found() {
     let crash = || {
-        if order() == RARE {
+        if order(5) == RARE {
             let word = Arc::new(AtomicU32::new(0));
             let other = word.clone();
             let t = thread::spawn(move || other.fetch_add(1, SeqCst));
@@ -239,7 +226,7 @@ fn a_conflict_that_shows_late_is_learned_although_hooks_were_taken_out() {
         to.store(seen + 1, SeqCst);
     }
     let late = || {
-        let shared = order() == RARE;
+        let shared = order(5) == RARE;
         let word = Arc::new(AtomicU32::new(0));
         let threads = [0, 1].map(|_| {
             let word = word.clone();

@@ -1,6 +1,7 @@
 //! What the members of a crew and their parent have in common: a few pages of shared memory.
 
-use super::{MOST, SHIFT};
+use super::MOST;
+use crate::brisk::SHIFT;
 use crate::real::real;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 

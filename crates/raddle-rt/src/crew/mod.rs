@@ -13,9 +13,7 @@
 
 mod board;
 
-pub use crate::brisk::SHIFT;
-
-use crate::brisk;
+use crate::brisk::{self, SHIFT};
 use crate::control::{self, LATE_MS, PROGRESS_MS, SAID};
 use crate::fiber::Start;
 use crate::heap;

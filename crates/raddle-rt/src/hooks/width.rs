@@ -21,8 +21,8 @@ macro_rules! replacing {
             if !runtime::controlled() {
                 return at(addr).$native(v, SeqCst);
             }
-            let steps = [address($step::<Data> as *const ()), address($step::<$take> as *const ()), address($step::<$give> as *const ())];
-            let how = How { shape: Shape::$shape, just: address($just as *const ()), steps };
+            let steps = [$step::<Data> as *const (), $step::<$take> as *const (), $step::<$give> as *const ()];
+            let how = How::new(Shape::$shape, $just as *const (), steps);
             rmw(addr, v, mo, pc, how, |$old, $v| $new)
         }
 
@@ -44,9 +44,17 @@ struct How {
     steps: Steps,
 }
 
-/// Where a function is.
-fn address(f: *const ()) -> usize {
-    f as usize
+impl How {
+    #[inline(always)]
+    fn new(shape: Shape, just: *const (), steps: [*const (); 3]) -> How {
+        How { shape, just: just as usize, steps: addresses(steps) }
+    }
+}
+
+/// Where functions are.
+#[inline(always)]
+fn addresses(steps: [*const (); 3]) -> Steps {
+    steps.map(|f| f as usize)
 }
 
 macro_rules! atomics {
@@ -102,8 +110,8 @@ macro_rules! atomics {
             #[inline(never)]
             fn controlled_load(addr: usize, mo: i32, pc: usize) -> Int {
                 let _inside = Inside::enter();
-                let any = address(step_load::<Any> as *const ());
-                let steps = [address(step_load::<Data> as *const ()), any, any];
+                let any = step_load::<Any> as *const ();
+                let steps = addresses([step_load::<Data> as *const (), any, any]);
                 if let Some(spot) = briskly::announce(addr, Shape::Load, pc, Some(steps)) {
                     let v = at(addr).load(Relaxed);
                     spot.happened::<Any>(addr, SIZE, v as u64, v as u64);
@@ -234,11 +242,6 @@ macro_rules! atomics {
             }
 
             #[inline(always)]
-            fn cas_how(just: *const (), steps: [*const (); 3]) -> How {
-                How { shape: Shape::Cas, just: address(just), steps: steps.map(address) }
-            }
-
-            #[inline(always)]
             fn cas(addr: usize, expected: Int, new: Int, mo: i32, pc: usize, how: How) -> Int {
                 if !runtime::controlled() {
                     return at(addr).compare_exchange(expected, new, SeqCst, SeqCst).unwrap_or_else(|old| old);
@@ -294,7 +297,7 @@ macro_rules! atomics {
             }
 
             extern "C" fn cas_val(addr: usize, expected: Int, new: Int, mo: i32, _fail: i32, pc: usize) -> Int {
-                let how = cas_how(just_cas_val as *const (), [
+                let how = How::new(Shape::Cas, just_cas_val as *const (), [
                     step_cas_val::<Data> as *const (),
                     step_cas_val::<Take> as *const (),
                     step_cas_val::<Give> as *const (),
@@ -332,7 +335,7 @@ macro_rules! atomics {
             }
 
             extern "C" fn cas_flag(addr: usize, expected: *mut Int, new: Int, mo: i32, _fail: i32, pc: usize) -> i32 {
-                let how = cas_how(just_cas_flag as *const (), [
+                let how = How::new(Shape::Cas, just_cas_flag as *const (), [
                     step_cas_flag::<Data> as *const (),
                     step_cas_flag::<Take> as *const (),
                     step_cas_flag::<Give> as *const (),

@@ -98,9 +98,7 @@ fn release_seen(addr: usize) -> bool {
     match heap().free(addr) {
         Some(size) => {
             if runtime::installed() {
-                if !runtime::unseen() {
-                    rt().shadow.forget(addr, size);
-                }
+                rt().shadow.forget(addr, size);
                 rt().frees += 1;
             }
             true

@@ -44,7 +44,7 @@ pub fn wake_briskly(addr: usize, op: usize, n: usize) -> Option<i64> {
         return Some(0);
     }
     let _inside = runtime::Inside::enter();
-    Some(runtime::wake(addr, !0, n.min(i32::MAX as usize)) as i64)
+    Some(wake(addr, n, !0, SiteId(0)))
 }
 
 fn word(addr: usize) -> u32 {
