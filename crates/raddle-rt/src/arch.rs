@@ -49,12 +49,13 @@ pub unsafe extern "C" fn switch(save: *mut usize, to: usize, fs: usize) {
 }
 
 /// The same in the middle of a function, where the last switch, or [`set_fs_base`], has set the thread pointer and nobody else
-/// since: most switches are like that. The stack pointer to continue with is at `to`, which may be `save`.
+/// since: most switches are like that. The stack pointers to save and to continue with lie `SP` bytes behind `before` and `next`,
+/// which may be the same.
 ///
 /// # Safety
 /// As for [`switch`].
 #[inline(always)]
-pub unsafe fn switch_again(save: *mut usize, to: *const usize, fs: usize) {
+pub unsafe fn switch_again<const SP: usize>(before: usize, next: usize, fs: usize) {
     // SAFETY: as for `switch`; all registers but the stack pointer, which is the same afterwards, may have changed.
     unsafe {
         asm!(
@@ -62,8 +63,8 @@ pub unsafe fn switch_again(save: *mut usize, to: *const usize, fs: usize) {
             "push rbx",
             "lea rax, [rip + 3f]",
             "push rax",
-            "mov [rdi], rsp",
-            "mov rsp, [rsi]",
+            "mov [rdi + {sp}], rsp",
+            "mov rsp, [rsi + {sp}]",
             "cmp rdx, [rip + {now}]",
             "je 2f",
             "wrfsbase rdx",
@@ -73,8 +74,9 @@ pub unsafe fn switch_again(save: *mut usize, to: *const usize, fs: usize) {
             "3: pop rbx",
             "pop rbp",
             now = sym NOW,
-            inout("rdi") save => _,
-            inout("rsi") to => _,
+            sp = const SP,
+            inout("rdi") before => _,
+            inout("rsi") next => _,
             inout("rdx") fs => _,
             out("r12") _,
             out("r13") _,

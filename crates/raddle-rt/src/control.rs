@@ -280,7 +280,7 @@ pub fn before_thread_creation() {
     if r.mode != Mode::Prelude {
         return;
     }
-    if r.store.job.entry == Entry::Libtest && r.current == 0 {
+    if r.store.job.entry == Entry::Libtest && r.current() == 0 {
         // The harness starts the thread that runs the test.
         r.fibers[0].system = true;
         r.set_state(0, r.fibers[0].state);
@@ -462,7 +462,7 @@ impl Runtime {
         self.finished.clear();
         self.standing.clear();
         self.forget_sprint();
-        crate::interpose::malloc::heap().begin();
+        crate::interpose::malloc::begin();
         crate::interpose::random::reset();
         self.clock.reset();
         self.shadow.clear();
@@ -487,7 +487,6 @@ impl Runtime {
         self.futile = 0;
         self.root = 0;
         self.root_ended_at = None;
-        self.current = 0;
         self.alive = 0;
         self.dice = self.store.strategy.dice().map(NonNull::from);
         const MAIN_STACK: usize = 8 << 20;

@@ -153,7 +153,7 @@ pub fn out_of_steps() -> ! {
         control::finish();
     }
     let n = r.store.job.max_steps;
-    let me = r.current;
+    let me = r.current();
     fail(
         Kind::Livelock,
         format!("no end after {n} steps, nor after ten times as many with fair turns"),
@@ -173,14 +173,14 @@ pub fn ran_away(failure: &Failure) -> bool {
 /// The memory limit is reached.
 pub fn out_of_memory() -> ! {
     let r = rt();
-    let me = r.current;
+    let me = r.current();
     let mb = r.store.job.memory_mb;
     fail(Kind::Crash, format!("{RUNAWAY}: more than {mb} MB in use"), Some(me), stack(me))
 }
 
 /// Memory is given back that is not in use.
 pub fn bad_free() -> ! {
-    let me = rt().current;
+    let me = rt().current();
     fail(
         Kind::UseAfterFree,
         "memory is freed that is not in use: freed twice, or never allocated".to_owned(),
@@ -191,7 +191,7 @@ pub fn bad_free() -> ! {
 
 /// The program aborts.
 pub fn aborted() -> ! {
-    let me = rt().current;
+    let me = rt().current();
     let why = panic_message(Some(me)).map_or(String::new(), |(_, m)| format!(" after a panic: {m}"));
     fail(Kind::Crash, format!("the program aborted{why}"), Some(me), stack(me))
 }
@@ -204,7 +204,7 @@ pub fn is_overflow(addr: usize) -> bool {
 /// A fatal signal.
 pub fn signalled(signal: i32, addr: usize) -> ! {
     let r = rt();
-    let me = r.current;
+    let me = r.current();
     let name = match signal {
         libc::SIGSEGV => "SIGSEGV",
         libc::SIGBUS => "SIGBUS",
@@ -237,7 +237,7 @@ pub fn signalled(signal: i32, addr: usize) -> ! {
 /// The program calls `exit`.
 pub fn exit_called(code: i32, call: &str) -> ! {
     let r = rt();
-    let me = r.current;
+    let me = r.current();
     let orderly = r.mode == Mode::Prelude
         || r.host == Host::Process && (r.fibers[me].system || r.store.job.entry == Entry::Main && me == 0);
     if !orderly {

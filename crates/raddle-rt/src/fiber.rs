@@ -2,6 +2,7 @@
 
 use crate::arch;
 use crate::bare;
+use crate::hooks::calls::Calls;
 use crate::image::Image;
 use crate::runtime::Mode;
 use crate::stack::Stack;
@@ -199,9 +200,8 @@ pub struct Fiber {
     /// When `raw` reaches this, the thread is looked at more closely: it may be spinning, or a schedule to be
     /// repeated may want something here.
     pub raw_limit: u64,
-    /// For each instrumented function in progress, outermost first, the stack slot that holds the return
-    /// address of the call it is making.
-    pub calls: Vec<usize>,
+    /// The instrumented functions in progress.
+    pub calls: Calls,
     /// Its stack; `None` for the thread that was there before us.
     pub stack: Option<Stack>,
     /// Lowest and highest address of its stack.
@@ -264,7 +264,8 @@ pub struct Fiber {
 impl Fiber {
     /// Where the instrumented functions in progress are, innermost first, leaving out the innermost `skip`.
     pub fn chain(&self, skip: usize) -> impl Iterator<Item = usize> + Clone {
-        let calls = &self.calls[..self.calls.len().saturating_sub(skip)];
+        let calls = self.calls.slots();
+        let calls = &calls[..calls.len().saturating_sub(skip)];
         let mut inner = 0;
         calls.iter().rev().filter_map(move |&slot| {
             // A function that was inlined after instrumentation shares the slot of its caller.
@@ -278,7 +279,7 @@ impl Fiber {
     /// The instrumented function whose frame an address of its stack lies in: where the function is, and its
     /// stack pointer.
     pub fn frame_around(&self, addr: usize) -> Option<(usize, usize)> {
-        let slot = *self.calls.iter().filter(|&&slot| slot < addr).max()?;
+        let slot = *self.calls.slots().iter().filter(|&&slot| slot < addr).max()?;
         // SAFETY: as in `chain`.
         let pc = unsafe { (slot as *const usize).read_volatile() };
         Some((pc, slot + 8))
@@ -298,7 +299,7 @@ impl Fiber {
     pub fn leave(&mut self, bare: bool, pc: usize) {
         self.bare = bare & bare::is_possible();
         self.bare_since = pc;
-        self.bare_depth = self.calls.len();
+        self.bare_depth = self.calls.depth();
     }
 
     /// It, the running one, has its thread pointer from now on.

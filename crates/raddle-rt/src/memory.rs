@@ -104,11 +104,11 @@ pub struct Heap {
     pub noticed: usize,
 }
 
+#[inline(always)]
 fn class(size: usize) -> (usize, usize) {
-    let size = size.max(16);
     if size <= 128 {
-        let units = size.div_ceil(16);
-        return (units - 1, units * 16);
+        let more = size.saturating_sub(1) / 16;
+        return (more, (more + 1) * 16);
     }
     let power = usize::BITS - 1 - (size - 1).leading_zeros();
     let quarter = 1usize << (power - 2);
@@ -117,12 +117,18 @@ fn class(size: usize) -> (usize, usize) {
 }
 
 /// Overwrites so many bytes of a free small block, and the rest of the last sixteen. Most blocks are small, so this is quicker
-/// than a call of libc's function.
+/// than a call of libc's function, which the compiler would make of ordinary writes.
 #[inline(always)]
 fn poison(addr: usize, len: usize) {
-    for i in 0..len.div_ceil(16) {
+    const WORD: u64 = u64::from_ne_bytes([POISON; 8]);
+    let mut at = addr;
+    while at < addr + len {
         // SAFETY: small blocks begin and end at multiples of sixteen bytes, and this one is free.
-        unsafe { (addr as *mut u128).add(i).write(u128::from_ne_bytes([POISON; 16])) };
+        unsafe {
+            (at as *mut u64).write_volatile(WORD);
+            (at as *mut u64).add(1).write_volatile(WORD);
+        }
+        at += 16;
     }
 }
 
@@ -182,7 +188,6 @@ impl Heap {
         (self.begun, self.freed) = (self.serial, 0);
         self.kept += self.bytes;
         self.bytes = 0;
-        self.noticed = 0;
         while self.used != 0 {
             let c = &mut self.classes[self.used.trailing_zeros() as usize];
             self.used &= self.used - 1;
@@ -264,26 +269,62 @@ impl Heap {
                 return Some(class.bump(unit));
             }
         }
-        let i = match self.chunks.get_mut(self.next_chunk) {
-            // An execution like the one before uses its chunks for the same.
-            Some(chunk) if chunk.unit == unit => {
-                chunk.generation = self.generation;
-                self.next_chunk += 1;
-                self.next_chunk - 1
-            }
-            _ => self.small_chunk(unit)?,
-        };
+        if !self.reopen(c, unit) {
+            let i = self.small_chunk(unit)?;
+            self.open(c, unit, i);
+        }
+        Some(self.classes[c].bump(unit))
+    }
+
+    /// Has the blocks of a class come from the next chunk, if that was used for such blocks before: an execution like the one
+    /// before uses its chunks for the same.
+    #[inline(always)]
+    fn reopen(&mut self, c: usize, unit: usize) -> bool {
+        let i = self.next_chunk;
+        let same = self.chunks.get(i).is_some_and(|chunk| chunk.unit == unit);
+        if same {
+            self.next_chunk += 1;
+            self.open(c, unit, i);
+        }
+        same
+    }
+
+    /// Has the blocks of a class come from a chunk that is set up for it.
+    #[inline(always)]
+    fn open(&mut self, c: usize, unit: usize, i: usize) {
         let (class, chunk, start) = (&mut self.classes[c], &mut self.chunks[i], BASE + i * CHUNK);
+        chunk.generation = self.generation;
         self.used |= 1 << c;
         class.chunk = i;
         // SAFETY: there is a description of the first block.
         class.next = (start + chunk.first * unit, unsafe { chunk.blocks.as_mut_ptr().add(chunk.first) });
         class.ready = start + chunk.blocks.len().min(chunk.room) * unit;
-        Some(class.bump(unit))
+    }
+
+    /// Allocates a block of the usual alignment at no place in particular, if it is a small one, one is at hand and nobody wants to
+    /// know of it.
+    #[inline(always)]
+    pub fn alloc_quickly(&mut self, size: usize, align: usize) -> Option<*mut c_void> {
+        if size > SMALL || align > 16 || self.bytes + size > self.noticed {
+            return None;
+        }
+        let (c, unit) = class(size);
+        let class = self.classes.get_mut(c)?;
+        let (addr, block) = match class.free.pop() {
+            Some(unused) => unused,
+            None => {
+                let at_hand = class.next.0 < class.ready;
+                let can = at_hand || class.chunk == usize::MAX && self.reopen(c, unit);
+                can.then(|| self.classes[c].bump(unit))?
+            }
+        };
+        let serial = self.counted(size);
+        // SAFETY: descriptions of small blocks stay where they are.
+        unsafe { *block = Block { serial, place: 0, size } };
+        Some(addr as *mut c_void)
     }
 
     /// Allocates; null when the region is full. The memory is not cleared.
-    #[inline(always)]
     pub fn alloc(&mut self, size: usize, align: usize, place: u32) -> *mut c_void {
         let rounded = if align > 16 { size.max(align).next_power_of_two() } else { size };
         if rounded > SMALL {
@@ -360,8 +401,29 @@ impl Heap {
         (b.serial != 0 && addr < start + b.size.max(1)).then_some((start, b))
     }
 
-    /// Frees; tells the size of the block. `None` for a block that is not in use: a double free.
+    /// Frees a small block of the execution in progress; tells whether it was one, and in use.
     #[inline(always)]
+    pub fn free_quickly(&mut self, addr: usize) -> bool {
+        let Some(c) = self.chunks.get_mut((addr.wrapping_sub(BASE)) / CHUNK) else { return false };
+        if c.generation != self.generation || c.unit.wrapping_sub(1) >= SMALL {
+            return false;
+        }
+        let within = addr % CHUNK;
+        let n = ((within as u64 * c.inverse) >> 32) as usize;
+        let Some(b) = c.blocks.get_mut(n) else { return false };
+        let Some(class) = self.classes.get_mut(c.class) else { return false };
+        if b.serial == 0 || n * c.unit != within || class.free.len() == class.free.capacity() {
+            return false;
+        }
+        b.serial = 0;
+        self.freed += 1;
+        self.bytes -= b.size;
+        poison(addr, b.size.min(POISONED));
+        class.free.push((addr, b));
+        true
+    }
+
+    /// Frees; tells the size of the block. `None` for a block that is not in use: a double free.
     pub fn free(&mut self, addr: usize) -> Option<usize> {
         let i = (addr.wrapping_sub(BASE)) / CHUNK;
         if i >= self.next_chunk {

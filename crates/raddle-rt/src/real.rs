@@ -127,6 +127,7 @@ extern "C" fn missing() -> ! {
 static mut REAL: *const Real = std::ptr::null();
 
 /// The real functions.
+#[inline(always)]
 pub fn real() -> &'static Real {
     // SAFETY: `REAL` is set once, by `init` in the library constructor, before other threads exist; `init`
     // is also called here because a malloc from the dynamic loader may come first.
@@ -139,6 +140,7 @@ pub fn real() -> &'static Real {
 }
 
 /// Looks everything up.
+#[cold]
 pub fn init() {
     // SAFETY: called from the constructor or the first malloc of the process, both single-threaded.
     unsafe {

@@ -91,7 +91,7 @@ fn state() -> u64 {
     let r = rt();
     let me = r.me();
     let Some(caller) = caller() else { return mix(u64::from(me.id.0)) };
-    let top = me.stack.as_ref().map(|s| s.top()).or(me.calls.first().copied()).unwrap_or(caller.sp);
+    let top = me.stack.as_ref().map(|s| s.top()).or(me.calls.slots().first().copied()).unwrap_or(caller.sp);
     let words = (top.saturating_sub(caller.sp) / 8).min(WORDS);
     let mut digest = mix(u64::from(me.id.0)) ^ caller.pc as u64;
     for register in caller.preserved {

@@ -208,7 +208,7 @@ impl Sites {
     /// walk. `None` if there is no such function. Nobody looks at the sites of a brisk execution, but for what follows from them,
     /// so there the innermost words, the function and the distance do.
     pub fn stack_print(&mut self, from: usize, me: &Fiber, image: &mut Image) -> Option<u64> {
-        let own = me.calls.iter().rev().copied().find(|&slot| {
+        let own = me.calls.slots().iter().rev().copied().find(|&slot| {
             // SAFETY: the slots of functions in progress hold return addresses.
             !self.is_library(unsafe { (slot as *const usize).read_volatile() }, image)
         })?;

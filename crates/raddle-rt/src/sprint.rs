@@ -116,7 +116,7 @@ impl Sprint {
         let next = self.next;
         // SAFETY: they are the strategy's, which stays where it is during an execution and is not used meanwhile, or ours.
         let dice = unsafe { &mut *self.dice };
-        dice.throw();
+        dice.throw(self.n);
         self.aim(dice);
         next
     }
@@ -142,7 +142,8 @@ impl Runtime {
 
     #[inline(never)]
     fn try_sprint(&mut self, s: &mut Sprint) {
-        let (Some(dice), Some(members)) = (self.dice, self.standing.runners(self.current)) else { return };
+        let me = self.current();
+        let (Some(dice), Some(members)) = (self.dice, self.standing.runners(me)) else { return };
         let steps = self.store.job.max_steps.saturating_sub(self.steps).min(LONGEST);
         if members.len() > MOST || steps == 0 {
             return;
@@ -151,7 +152,7 @@ impl Runtime {
         s.pause = PAUSE;
         for (k, i) in members.iter().enumerate() {
             let f = &mut *self.fibers[i];
-            if i != self.current
+            if i != me
                 && let State::Lock(gate) = f.state
                 && !Free::when(&gate).is_some_and(|lock| s.knows(lock))
             {
@@ -197,14 +198,25 @@ impl Runtime {
         for &member in &s.members[..s.n] {
             // SAFETY: a member is a fiber of this execution, boxed.
             let f = unsafe { &mut *member };
-            f.state = match f.came_to {
-                _ if member == me => State::Unsettled,
-                CameTo::Nothing => f.state,
-                CameTo::Step => State::Ready,
-                CameTo::Mutex(addr, bits) => State::Lock(Gate::mutex(addr, bits)),
-            };
-            f.came_to = CameTo::Nothing;
-            self.standing.note(f.id.0 as usize, &f.state, f.system);
+            let i = f.id.0 as usize;
+            match std::mem::replace(&mut f.came_to, CameTo::Nothing) {
+                _ if member == me => {
+                    f.state = State::Unsettled;
+                    self.standing.goes_on(i);
+                }
+                CameTo::Nothing => {}
+                CameTo::Step => {
+                    f.state = State::Ready;
+                    self.standing.becomes_ready(i);
+                }
+                CameTo::Mutex(addr, bits) => {
+                    let gate = Gate::mutex(addr, bits);
+                    f.state = State::Lock(gate);
+                    if let Some(free) = Free::when(&gate) {
+                        self.standing.comes_to(free, i);
+                    }
+                }
+            }
         }
         s.n = 0;
     }

@@ -223,17 +223,19 @@ impl Standing {
         Few(open)
     }
 
-    /// The running thread, one of few, stands before a step that it can take.
+    /// A thread with a small number that went on stands before a step that it can take.
     #[inline(always)]
     pub fn becomes_ready(&mut self, me: usize) {
         self.unsettled.low &= !(1 << me);
+        self.gated &= !(1 << me);
         self.ready.low |= 1 << me;
     }
 
-    /// The running thread, one of few, stands before a lock whose word tells whether it is free.
+    /// A thread with a small number that went on stands before a lock whose word tells whether it is free.
     #[inline(always)]
     pub fn comes_to(&mut self, gate: Free, me: usize) {
         self.unsettled.low &= !(1 << me);
+        self.ready.low &= !(1 << me);
         self.gated |= 1 << me;
         self.gates[me & (BITS - 1)] = gate;
     }

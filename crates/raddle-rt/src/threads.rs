@@ -2,6 +2,7 @@
 
 use crate::arch;
 use crate::fiber::{CameTo, Fiber, Start, State, Wait, WaitKind, Woken};
+use crate::hooks::calls::Calls;
 use crate::runtime::{self, Inside, Runtime, join_key, rt};
 use libc::c_void;
 use raddle_core::{Event, Op, SiteId, ThreadId};
@@ -25,7 +26,7 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
         after: false,
         anchor: SiteId(0),
         raw_limit: 0,
-        calls: Vec::new(),
+        calls: Calls::new(),
         stack: None,
         stack_range: (0, 0),
         private: (0, 0),
@@ -77,7 +78,7 @@ impl Fiber {
 impl Runtime {
     /// Gives back what ended threads no longer need.
     fn recycle(&mut self) {
-        let current = self.current;
+        let current = self.current();
         for i in 0..self.finished.len() {
             let j = self.finished[i];
             if j != current
@@ -125,9 +126,10 @@ impl Runtime {
         f.renew_patience(self.mode, self.patience);
         // What happened before what is asked where accesses are looked at.
         if !runtime::brisk() {
-            if let Some(parent) = self.fibers.get_mut(self.current) {
+            let current = self.current();
+            if let Some(parent) = self.fibers.get_mut(current) {
                 f.clock.extend_from_slice(&parent.clock);
-                parent.clock[self.current] += 1;
+                parent.clock[current] += 1;
             }
             f.clock.resize(id + 1, 0);
             f.clock[id] = 1;
@@ -179,7 +181,7 @@ fn run_destructors() {
 pub fn join(other: usize, site: SiteId) -> usize {
     let r = rt();
     let id = ThreadId(other as u32);
-    if r.fibers[other].state != State::Exited {
+    if !matches!(r.fibers[other].state, State::Exited) {
         let e = r.event(site, Op::Join(id));
         let w = Wait {
             key: join_key(id),

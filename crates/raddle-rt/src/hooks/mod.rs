@@ -136,7 +136,7 @@ pub fn remember(site: SiteId, addr: usize, size: usize, write: bool) {
 #[inline(never)]
 fn touch_shadow(site: SiteId, addr: usize, size: usize, write: bool) {
     let r = rt();
-    let me = r.current;
+    let me = r.current();
     let f = runtime::me();
     let sites = &mut r.store.sites;
     let known = sites.get(site);

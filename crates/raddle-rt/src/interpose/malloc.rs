@@ -15,10 +15,16 @@ pub fn heap() -> &'static mut Heap {
     // SAFETY: one thread only, see `runtime`.
     unsafe {
         if HEAP.is_null() {
-            HEAP = Box::into_raw(Box::new(Heap::new()));
+            make_heap();
         }
         &mut *HEAP
     }
+}
+
+#[cold]
+fn make_heap() {
+    // SAFETY: as in `heap`.
+    unsafe { HEAP = Box::into_raw(Box::new(Heap::new())) };
 }
 
 /// The calls around an allocation.
@@ -28,7 +34,7 @@ fn place() -> u32 {
     }
     let r = rt();
     let mut place: Place = [0; 6];
-    for (p, pc) in place.iter_mut().zip(r.fibers[r.current].chain(0)) {
+    for (p, pc) in place.iter_mut().zip(r.fibers[r.current()].chain(0)) {
         *p = pc;
     }
     r.store.places.intern(place)
@@ -39,19 +45,18 @@ fn allocate(size: usize, align: usize) -> *mut c_void {
     // SAFETY: one thread only.
     let h = unsafe { HEAP };
     if !runtime::unseen() || h.is_null() {
-        return allocate_seen(size, align);
+        return allocate_slowly(size, align);
     }
     // SAFETY: as in `heap`.
-    let h = unsafe { &mut *h };
-    let p = h.alloc(size, align, 0);
-    if h.bytes > h.noticed {
-        grew();
+    match unsafe { &mut *h }.alloc_quickly(size, align) {
+        Some(p) => p,
+        None => allocate_slowly(size, align),
     }
-    p
 }
 
+/// Whatever has to be asked or made first.
 #[inline(never)]
-fn allocate_seen(size: usize, align: usize) -> *mut c_void {
+fn allocate_slowly(size: usize, align: usize) -> *mut c_void {
     let _inside = Inside::enter();
     let h = heap();
     let p = h.alloc(size, align, place());
@@ -61,49 +66,63 @@ fn allocate_seen(size: usize, align: usize) -> *mut c_void {
     p
 }
 
+/// In a brisk execution nobody wants to know exactly how many bytes are in use.
+const GRAIN: usize = 4096;
+
+/// How many bytes may be in use.
+fn limit() -> usize {
+    match rt().store.job.memory_mb {
+        0 => usize::MAX,
+        mb => (mb as usize) << 20,
+    }
+}
+
+/// A new execution begins, in the same process.
+pub fn begin() {
+    let h = heap();
+    h.begin();
+    h.noticed = if runtime::brisk() { GRAIN.min(limit()) } else { 0 };
+}
+
 /// More bytes are in use than were noticed so far.
 #[cold]
 fn grew() {
-    /// In a brisk execution nobody wants to know exactly.
-    const GRAIN: usize = 4096;
     let _inside = Inside::enter();
     let h = heap();
     rt().store.heartbeat += 1;
     if runtime::calm() {
         hunt::heap_grew();
     }
-    let limit = match rt().store.job.memory_mb {
-        0 => usize::MAX,
-        mb => (mb as usize) << 20,
-    };
-    if h.bytes > limit {
+    if h.bytes > limit() {
         crate::failure::out_of_memory();
     }
-    h.noticed = if runtime::brisk() { (h.bytes + GRAIN).min(limit) } else { h.bytes };
+    h.noticed = if runtime::brisk() { (h.bytes + GRAIN).min(limit()) } else { h.bytes };
 }
 
 #[inline(always)]
-fn release(addr: usize) -> bool {
-    if !runtime::unseen() {
-        return release_seen(addr);
+fn release(addr: usize) {
+    if runtime::unseen() && heap().free_quickly(addr) {
+        rt().frees += 1;
+    } else {
+        release_slowly(addr);
     }
-    let known = heap().free(addr).is_some();
-    rt().frees += known as u64;
-    known
 }
 
 #[inline(never)]
-fn release_seen(addr: usize) -> bool {
-    let _inside = Inside::enter();
-    match heap().free(addr) {
-        Some(size) => {
-            if runtime::installed() {
-                rt().shadow.forget(addr, size);
-                rt().frees += 1;
-            }
-            true
+fn release_slowly(addr: usize) {
+    let inside = Inside::enter();
+    let freed = heap().free(addr);
+    if let Some(size) = freed
+        && runtime::installed()
+    {
+        if !runtime::unseen() {
+            rt().shadow.forget(addr, size);
         }
-        None => false,
+        rt().frees += 1;
+    }
+    drop(inside);
+    if freed.is_none() && runtime::controlled() {
+        crate::failure::bad_free();
     }
 }
 
@@ -140,10 +159,7 @@ pub unsafe extern "C" fn calloc(n: size_t, size: size_t) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free(p: *mut c_void) {
     if memory::owns(p as usize) {
-        if !release(p as usize) && runtime::controlled() {
-            crate::failure::bad_free();
-        }
-        return;
+        return release(p as usize);
     }
     // SAFETY: forwarded.
     unsafe { (real().free)(p) }

@@ -23,7 +23,7 @@ use raddle_core::SiteId;
 pub fn here() -> SiteId {
     let r = rt();
     let store = &mut *r.store;
-    let me = &r.fibers[r.current];
+    let me = runtime::me();
     match me.chain(0).next() {
         Some(pc) => store.sites.at(pc, me, 1, AccessKind::Fence, &mut store.image).0,
         None => SiteId(0),

@@ -33,7 +33,7 @@ unsafe extern "C" fn called(n: i64, a: usize, b: usize, c: usize, d: usize, e: u
                 // SAFETY: the caller's buffer.
                 return unsafe { super::random::getrandom(a as *mut _, b, c as u32) as i64 };
             }
-            libc::SYS_gettid => return 1 + rt().current as i64,
+            libc::SYS_gettid => return 1 + rt().current() as i64,
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use super::here;
 use crate::control;
-use crate::fiber::Start;
+use crate::fiber::{Start, State};
 use crate::progress;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
@@ -65,13 +65,13 @@ pub unsafe extern "C" fn pthread_join(thread: pthread_t, out: *mut *mut c_void) 
     let _inside = Inside::enter();
     rt().tick();
     let Some(other) = rt().by_handle(thread as usize) else { return libc::ESRCH };
-    if other == rt().current {
+    if other == rt().current() {
         return libc::EDEADLK;
     }
     // In a brisk execution nobody asks where.
     let f = runtime::me();
     let site = if runtime::brisk() && f.raw < f.raw_limit { SiteId(0) } else { here() };
-    if rt().fibers[other].state == crate::fiber::State::Exited {
+    if matches!(rt().fibers[other].state, State::Exited) {
         progress::patience(site);
     }
     let result = threads::join(other, site);
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn __cxa_thread_atexit_impl(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gettid() -> libc::pid_t {
     if runtime::controlled() {
-        return 1 + rt().current as libc::pid_t;
+        return 1 + rt().current() as libc::pid_t;
     }
     // SAFETY: forwarded.
     unsafe { (real().gettid)() }

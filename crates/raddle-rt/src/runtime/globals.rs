@@ -12,7 +12,7 @@ static mut INSIDE: bool = false;
 static mut RUNTIME: *mut Runtime = std::ptr::null_mut();
 
 /// The running thread, for the fast paths.
-static mut ME: *mut Fiber = std::ptr::null_mut();
+pub static mut ME: *mut Fiber = std::ptr::null_mut();
 /// There is nobody to share memory with.
 static mut ALONE: bool = true;
 /// The execution is a calm one.
@@ -27,6 +27,13 @@ static mut UNSEEN: bool = false;
 pub fn me() -> &'static mut Fiber {
     // SAFETY: set whenever `current` is; the fibers are boxed and do not move.
     unsafe { &mut *ME }
+}
+
+/// The number of the running thread; 0 before there is one.
+#[inline(always)]
+pub(super) fn number() -> usize {
+    // SAFETY: as above, or null.
+    unsafe { ME.as_ref().map_or(0, |f| f.id.0 as usize) }
 }
 
 /// Makes a thread the running one.

@@ -14,7 +14,7 @@ mod pick;
 mod switch;
 
 pub use globals::{
-    Inside, LISTENING, active, alone, brisk, calm, controlled, in_stack, install, installed, me, rt,
+    Inside, LISTENING, ME, active, alone, brisk, calm, controlled, in_stack, install, installed, me, rt,
     set_active, set_brisk, set_calm, unseen,
 };
 pub use load::{IMPOSSIBLE, is_programs_fault, load};
@@ -75,8 +75,6 @@ pub struct Runtime {
     /// All threads so far, by number.
     #[expect(clippy::vec_box, reason = "a switch saves the stack pointer into a fiber that must not move")]
     pub fibers: Vec<Box<Fiber>>,
-    /// The running one.
-    pub current: usize,
     /// The strategy's dice, if it does nothing but throw them.
     pub dice: Option<NonNull<Dice>>,
     /// Shared with the parent.
@@ -153,7 +151,6 @@ impl Runtime {
     pub fn new(store: &'static mut Store, host: Host, mode: Mode) -> Self {
         Runtime {
             fibers: Vec::new(),
-            current: 0,
             dice: None,
             store,
             root: 0,
@@ -197,8 +194,8 @@ impl Runtime {
         me()
     }
 
-    /// Changes where a thread stands.
-    #[inline]
+    /// Changes where a thread stands. In place, because most callers say to what.
+    #[inline(always)]
     pub fn set_state(&mut self, i: usize, state: State) {
         self.end_sprint();
         let f = &mut self.fibers[i];
@@ -206,20 +203,18 @@ impl Runtime {
         self.standing.note(i, &state, f.system);
     }
 
+    /// The number of the running thread; 0 before there is one.
+    #[inline(always)]
+    pub fn current(&self) -> usize {
+        globals::number()
+    }
+
     /// Makes a thread the running one.
     #[inline(always)]
     pub fn set_current(&mut self, i: usize) -> &mut Fiber {
-        self.current = i;
         let f = &mut self.fibers[i];
         globals::set_me(f);
         f
-    }
-
-    /// The same with the thread at hand.
-    #[inline(always)]
-    pub fn become_current(&mut self, f: &mut Fiber) {
-        self.current = f.id.0 as usize;
-        globals::set_me(f);
     }
 
     /// Brings the flags of the fast paths up to date.
@@ -303,7 +298,7 @@ impl Runtime {
     /// An event of the running thread.
     #[inline(always)]
     pub fn event(&self, site: SiteId, op: Op) -> Event {
-        Event { thread: ThreadId(self.current as u32), site, op }
+        Event { thread: ThreadId(self.current() as u32), site, op }
     }
 
     /// The variable at an address; a new one where memory was freed and allocated again.
@@ -351,7 +346,7 @@ impl Runtime {
 
     /// The running thread has taken a lock.
     pub fn acquired(&mut self, addr: usize, mode: LockMode, site: SiteId) {
-        let me = self.current;
+        let me = self.current();
         self.fibers[me].held.push(HeldLock { addr, mode, site });
         if unseen() {
             return;
@@ -364,7 +359,7 @@ impl Runtime {
 
     /// The running thread gives a lock back. It may have been taken by another thread (a guard sent away).
     pub fn released(&mut self, addr: usize, mode: LockMode, site: SiteId) {
-        let holder = std::iter::once(self.current)
+        let holder = std::iter::once(self.current())
             .chain(0..self.fibers.len())
             .find(|&i| self.fibers[i].held.iter().any(|h| h.addr == addr));
         if let Some(i) = holder {

@@ -6,7 +6,7 @@ use crate::heap;
 use crate::image::Image;
 use crate::sites::Sites;
 use crate::standing::Few;
-use crate::sync::words::{self, Free};
+use crate::sync::words;
 use raddle_core::strategy::{Choice, Strategy, View};
 use raddle_core::{Event, LockMode, Op, SiteId, ThreadId};
 
@@ -27,7 +27,7 @@ impl Runtime {
         match gate.test {
             Test::StdRead => words::admits_reader(gate.addr),
             Test::Model(mode) => self.models.free(gate.addr, mode),
-            _ => Free::bits(&gate).is_some_and(Free::is_it),
+            Test::Zero(bits) => words::is_clear(gate.addr, bits),
         }
     }
 
@@ -243,7 +243,7 @@ impl Runtime {
         }
         let view = View {
             enabled: &self.enabled,
-            last: ThreadId(self.current as u32),
+            last: ThreadId(self.current() as u32),
             events: &self.store.trace.events,
             vars: &self.store.trace.vars,
             decision: self.decisions,
@@ -307,7 +307,7 @@ impl Runtime {
     /// Who runs after the end of the schedule: the failure is ahead of the running thread, unless the threads
     /// only keep each other busy.
     fn free_run(&mut self) -> usize {
-        let me = self.current;
+        let me = self.current();
         if !matches!(self.fibers[me].state, State::Spinning | State::Yielded(_)) {
             return me;
         }
@@ -322,13 +322,13 @@ impl Runtime {
 
     /// Whether the schedule being replayed transfers control here.
     pub fn due(&self) -> bool {
-        let here = self.fibers[self.current].position();
+        let here = self.fibers[self.current()].position();
         self.store.replay.as_ref().and_then(|s| s.transfers.get(self.replay_at)).is_some_and(|t| t.at == here)
     }
 
     /// Who runs next according to the schedule.
     pub(super) fn follow(&mut self) -> usize {
-        let me = self.current;
+        let me = self.current();
         let here = self.fibers[me].position();
         let next = self.store.replay.as_ref().and_then(|s| s.transfers.get(self.replay_at)).copied();
         match next {

@@ -1,5 +1,6 @@
 //! From one thread to the next: steps, waits, and the switch itself.
 
+use super::globals::set_me;
 use super::{Host, Inside, Mode, Runtime, alone, brisk, calm, me, rt};
 use crate::arch;
 use crate::bare;
@@ -9,6 +10,7 @@ use crate::progress::{FAIR_LIMIT, uninterrupted};
 use crate::sprint::sprint;
 use crate::sync::words::Free;
 use raddle_core::{Event, Op, SiteId, ThreadId, Transfer};
+use std::mem::offset_of;
 
 /// Yields in a row that need not let anybody else run.
 const IDLE_YIELDS: u32 = 4;
@@ -16,7 +18,7 @@ const IDLE_YIELDS: u32 = 4;
 /// Sees to it that the right thread runs; returns when it is the caller's turn.
 pub fn dispatch() {
     let r = rt();
-    let me = r.current;
+    let me = r.current();
     if !std::mem::take(&mut r.uncounted) {
         r.steps += 1;
         r.store.heartbeat += 1;
@@ -43,7 +45,7 @@ fn me_again(r: &mut Runtime) {
     f.state = State::Unsettled;
     // In a sprint it is noted later.
     if !sprint().is_on() {
-        r.standing.note(r.current, &State::Unsettled, f.system);
+        r.standing.note(r.current(), &State::Unsettled, f.system);
         if brisk() {
             r.begin_sprint();
         }
@@ -74,7 +76,7 @@ fn continue_with(before: *mut Fiber, next: *mut Fiber) {
     // pointer was set by the switch to `before`.
     unsafe {
         let fs = if (*next).bare { bare::NOWHERE } else { (*next).fs };
-        arch::switch_again(&raw mut (*before).sp, &raw const (*next).sp, fs)
+        arch::switch_again::<{ offset_of!(Fiber, sp) }>(before as usize, next as usize, fs)
     };
 }
 
@@ -135,7 +137,7 @@ pub fn step(event: Event, state: State) {
     }
     r.visible += !matches!(event.op, Op::Join(_)) as u64;
     f.state = state;
-    r.standing.note(r.current, &state, f.system);
+    r.standing.note(r.current(), &state, f.system);
     dispatch();
     if let State::Lock(gate) = state {
         pass(gate);
@@ -179,17 +181,23 @@ pub fn run_on(mutex: Option<(usize, u64)>, bare: bool, pc: usize) -> bool {
     };
     let next = s.next();
     // SAFETY: a member of the sprint is a fiber of this execution, boxed, which stands before a step or is the running one.
-    rt().become_current(unsafe { &mut *next });
+    set_me(unsafe { &mut *next });
     continue_with(f, next);
     if !s.is_on() {
-        // It ended meanwhile, and where this thread stood was noted.
-        let r = rt();
-        me().state = State::Unsettled;
-        r.standing.goes_on(r.current);
-        r.begin_sprint();
+        went_on();
     }
-    Inside::clear();
     true
+}
+
+/// A thread that took a step of a sprint goes on after this has ended. Where it stood was noted meanwhile, and who let it go on
+/// was inside.
+#[inline(never)]
+fn went_on() {
+    let r = rt();
+    me().state = State::Unsettled;
+    r.standing.goes_on(r.current());
+    r.begin_sprint();
+    Inside::clear();
 }
 
 #[inline(always)]
@@ -197,7 +205,7 @@ fn go(gate: Option<(Gate, Free)>, brisk: bool) {
     let r = rt();
     r.end_sprint();
     r.visible += 1;
-    let i = r.current;
+    let i = r.current();
     let can = gate.is_none_or(|(_, free)| free.is_it());
     let next = match r.standing.able_with(i, can) {
         Some(able) if r.steps < r.store.job.max_steps => r.choose(able),
@@ -238,7 +246,7 @@ fn go(gate: Option<(Gate, Free)>, brisk: bool) {
 #[cold]
 fn go_slowly(gate: Option<Gate>) {
     let r = rt();
-    r.set_state(r.current, gate.map_or(State::Ready, State::Lock));
+    r.set_state(r.current(), gate.map_or(State::Ready, State::Lock));
     dispatch();
     if let Some(gate) = gate {
         pass(gate);
@@ -268,7 +276,7 @@ fn pass(gate: Gate) {
     while !rt().open(gate) {
         let r = rt();
         me().queued = true;
-        r.set_state(r.current, State::Lock(gate));
+        r.set_state(r.current(), State::Lock(gate));
         dispatch();
     }
     me().queued = false;
@@ -284,7 +292,7 @@ pub fn await_gate(event: Event, gate: Gate) {
     let f = me();
     f.pending = event;
     f.relocks = true;
-    r.set_state(r.current, State::Lock(gate));
+    r.set_state(r.current(), State::Lock(gate));
     dispatch();
     me().relocks = false;
 }
@@ -317,15 +325,14 @@ pub fn wake(key: usize, bits: u32, n: usize) -> usize {
         let Some((_, i, kind)) = first else { break };
         let f = &mut r.fibers[i];
         f.woken = Woken::Up;
-        let state = match (kind, f.relock.take()) {
-            (WaitKind::Join(_), _) => State::Unsettled,
-            (_, None) => State::Ready,
+        match (kind, f.relock.take()) {
+            (WaitKind::Join(_), _) => r.set_state(i, State::Unsettled),
+            (_, None) => r.set_state(i, State::Ready),
             (_, Some(gate)) => {
                 f.relocks = true;
-                State::Lock(gate)
+                r.set_state(i, State::Lock(gate));
             }
-        };
-        r.set_state(i, state);
+        }
         woken += 1;
     }
     woken
@@ -334,7 +341,7 @@ pub fn wake(key: usize, bits: u32, n: usize) -> usize {
 /// The running thread has ended; never returns.
 pub fn exit_thread(result: usize) -> ! {
     let r = rt();
-    let me = r.current;
+    let me = r.current();
     let f = r.me();
     f.result = result;
     f.raw += 1;

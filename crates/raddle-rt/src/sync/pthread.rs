@@ -64,7 +64,7 @@ impl Models {
 /// Takes a lock, waiting until `deadline` if there is one.
 pub fn lock(addr: usize, mode: LockMode, mutex: bool, site: SiteId) -> c_int {
     let r = rt();
-    let me = r.current;
+    let me = r.current();
     if mutex
         && let Some(Lock { owner: Some((o, n)), .. }) = r.models.locks.get_mut(&addr)
         && *o == me
@@ -94,7 +94,7 @@ pub fn try_lock(addr: usize, mode: LockMode, mutex: bool, site: SiteId) -> c_int
     let e = r.event(site, Op::TryAcquire { lock, mode });
     runtime::step(e, progress::before_read());
     let r = rt();
-    let me = r.current;
+    let me = r.current();
     if mutex
         && let Some(Lock { owner: Some((o, n)), .. }) = r.models.locks.get_mut(&addr)
         && *o == me
@@ -139,7 +139,7 @@ pub fn timed_lock(addr: usize, deadline: timespec, site: SiteId) -> c_int {
 /// Gives a lock back.
 pub fn unlock(addr: usize, mutex: bool, site: SiteId) -> c_int {
     let r = rt();
-    let me = r.current;
+    let me = r.current();
     let Some(l) = r.models.locks.get_mut(&addr) else { return if mutex { 0 } else { libc::EPERM } };
     let mode = match &mut l.owner {
         Some((o, n)) => {

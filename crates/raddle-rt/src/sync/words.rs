@@ -28,15 +28,16 @@ pub fn gate(family: LockFamily, mode: LockMode) -> Test {
     }
 }
 
-/// Bits that are zero while a lock is free, in the aligned eight bytes around its word.
+/// Bits that are zero while a mutex is free, whose word has at most four bytes. Four are looked at, because a
+/// processor has to wait before it can read more than was just written.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Free {
-    at: *const u64,
-    bits: u64,
+    at: *const u32,
+    bits: u32,
 }
 
 /// Read for the test that is always passed.
-static NOTHING: u64 = 0;
+static NOTHING: u32 = 0;
 
 impl Free {
     /// That of no lock.
@@ -48,23 +49,29 @@ impl Free {
     /// waits, and for models.
     #[inline(always)]
     pub fn when(gate: &Gate) -> Option<Free> {
-        if gate.reader || gate.writer { None } else { Free::bits(gate) }
-    }
-
-    /// The bits that tell whether the lock itself is free, if there are such.
-    #[inline(always)]
-    pub fn bits(gate: &Gate) -> Option<Free> {
-        let Test::Zero(bits) = gate.test else { return None };
-        Some(Free { at: (gate.addr & !7) as *const u64, bits: bits << (8 * (gate.addr & 7)) })
+        match gate.test {
+            Test::Zero(bits) if !gate.reader && !gate.writer => Some(Free {
+                at: (gate.addr & !3) as *const u32,
+                bits: (bits as u32) << (8 * (gate.addr & 3)),
+            }),
+            _ => None,
+        }
     }
 
     /// Whether they are zero.
     #[inline(always)]
     pub fn is_it(self) -> bool {
         // SAFETY: the word is that of the lock whose hook brought the thread here; the thread still holds a reference to the
-        // lock, and the aligned eight bytes around it are on the same page.
+        // lock, and the aligned four bytes around it are on the same page.
         unsafe { self.at.read_volatile() & self.bits == 0 }
     }
+}
+
+/// Whether these bits of a lock's word, of whatever size, are zero.
+pub fn is_clear(addr: usize, bits: u64) -> bool {
+    // SAFETY: as in `Free::is_it`, with eight bytes.
+    let around = unsafe { ((addr & !7) as *const u64).read_volatile() };
+    around & bits << (8 * (addr & 7)) == 0
 }
 
 /// Whether a reader may enter std's futex lock.
