@@ -77,7 +77,7 @@ fn what_does_not_come_back_is_found() {
     };
     let first = |seed| {
         let config = Config::new().seed(seed).strategy("random").hang(Duration::from_millis(300));
-        let found = raddle::explore(config.schedules(20_000).max_failures(1), hang);
+        let found = raddle::explore(config.schedules(100_000).max_failures(1), hang);
         assert_eq!(found.failures.len(), 1, "{:?}", found.stats);
         assert_eq!(found.failures[0].kind, raddle::Kind::Timeout, "{}", found.failures[0].message);
         found.failures[0].execution
