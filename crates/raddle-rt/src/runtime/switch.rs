@@ -275,6 +275,8 @@ fn pass(gate: Gate) {
     // readers out, as the locks of std and parking_lot do.
     while !rt().open(gate) {
         let r = rt();
+        // Before and after are different places in a schedule.
+        r.tick();
         me().queued = true;
         r.set_state(r.current(), State::Lock(gate));
         dispatch();
