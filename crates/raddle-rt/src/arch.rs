@@ -102,7 +102,18 @@ pub unsafe fn set_fs_base(fs: usize) {
     }
 }
 
-/// Where a fiber begins: calls the function that lies on the stack with the argument that follows; the call never returns.
+/// A context to go on with.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Context {
+    /// Its saved stack pointer.
+    pub sp: usize,
+    /// The thread pointer that belongs to it.
+    pub fs: usize,
+}
+
+/// Where a fiber begins and ends: calls the function that lies on the stack with the argument that follows, and goes on with the
+/// context that this returns. It does return, because a processor foresees where calls lead back to only as long as all of them do.
 #[unsafe(naked)]
 unsafe extern "C" fn bottom() {
     naked_asm!(
@@ -113,8 +124,29 @@ unsafe extern "C" fn bottom() {
         "pop rdi",
         "xor ebp, ebp",
         "call rax",
-        "ud2",
+        "mov rdi, rax",
+        "mov rsi, rdx",
+        "jmp {go_on}",
         ".cfi_endproc",
+        go_on = sym go_on,
+    )
+}
+
+/// Goes on with a context for good.
+///
+/// # Safety
+/// As for [`switch`]; nothing is left to do on the stack in use.
+#[unsafe(naked)]
+pub unsafe extern "C" fn go_on(context: Context) -> ! {
+    naked_asm!(
+        "mov rsp, rdi",
+        "cmp rsi, [rip + {now}]",
+        "je 2f",
+        "wrfsbase rsi",
+        "mov [rip + {now}], rsi",
+        "2: pop rax",
+        "jmp rax",
+        now = sym NOW,
     )
 }
 
@@ -122,7 +154,7 @@ unsafe extern "C" fn bottom() {
 ///
 /// # Safety
 /// `top` must be the 16-byte aligned end of writable memory large enough for `f`.
-pub unsafe fn prepare(top: usize, f: extern "C" fn(usize) -> !, arg: usize) -> usize {
+pub unsafe fn prepare(top: usize, f: extern "C" fn(usize) -> Context, arg: usize) -> usize {
     let bottom: unsafe extern "C" fn() = bottom;
     // The call is made with the stack pointer at `top - 16`, aligned.
     let frame = [bottom as usize, f as usize, arg];

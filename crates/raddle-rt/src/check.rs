@@ -98,7 +98,7 @@ pub unsafe extern "C" fn raddle_rt_check_1(
 fn prepare(job: Job, findings: bool) -> Result<bool, String> {
     if !installed() {
         let store = start::store(job)?;
-        runtime::install(Runtime::new(store, Host::Loop { sp: 0, fs: 0 }, Mode::Prelude));
+        runtime::install(Runtime::new(store, Host::NO_LOOP_YET, Mode::Prelude));
         control::start_clock();
         rt().store.findings = findings;
         return Ok(true);

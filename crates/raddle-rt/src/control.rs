@@ -7,6 +7,7 @@
 //! long as they end well: closures are simply called again, a program is put back to where its executions begin (see
 //! `rewind`).
 
+use crate::arch;
 use crate::bare;
 use crate::brisk;
 use crate::crew;
@@ -434,7 +435,7 @@ impl Runtime {
         self.finished.clear();
         self.standing.clear();
         self.mode = if self.store.replay.is_some() { Mode::Replay } else { Mode::Search };
-        self.host = Host::Loop { sp: 0, fs: 0 };
+        self.host = Host::NO_LOOP_YET;
     }
 
     /// Prepares this process, a child, for one execution of a closure after the other.
@@ -503,15 +504,22 @@ impl Runtime {
 
 /// The execution is over and nothing went wrong, unless a panic was lost.
 pub fn finish() -> ! {
+    let host = finish_on_return();
+    // SAFETY: the running fiber is never continued.
+    unsafe { arch::go_on(host) }
+}
+
+/// The same by going on with the context that this returns.
+pub fn finish_on_return() -> arch::Context {
     failure::judge_unjoined();
     let r = rt();
     if r.mode == Mode::Replay && r.replay_at < r.store.replay.as_ref().map_or(0, |s| s.transfers.len()) {
         failure::diverged("the execution ended before its schedule did");
     }
     match r.host {
-        Host::Loop { .. } => {
+        Host::Loop(context) => {
             r.store.end = End::Passed;
-            runtime::leave_to_host()
+            context
         }
         Host::Process => {
             count();

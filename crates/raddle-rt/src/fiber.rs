@@ -302,6 +302,12 @@ impl Fiber {
         self.bare_depth = self.calls.depth();
     }
 
+    /// The thread pointer that it may be continued with.
+    #[inline(always)]
+    pub fn next_fs(&self) -> usize {
+        if self.bare { bare::NOWHERE } else { self.fs }
+    }
+
     /// It, the running one, has its thread pointer from now on.
     #[inline(always)]
     pub fn dress(&mut self) {

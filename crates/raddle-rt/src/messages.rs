@@ -49,7 +49,7 @@ pub fn trace(store: &mut Store) {
         let message = Message::Trace { execution, trace, symbols };
         match rt().host {
             // In a closure: the child cannot speak to whoever asked.
-            Host::Loop { .. } => store.kept.push(message),
+            Host::Loop(_) => store.kept.push(message),
             Host::Process => send(store, &message),
         }
     });

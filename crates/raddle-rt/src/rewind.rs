@@ -162,7 +162,7 @@ fn free_fd() -> c_int {
 }
 
 /// Copies the pages, then puts them back whenever it is continued.
-extern "C" fn keep(_: usize) -> ! {
+extern "C" fn keep(_: usize) -> arch::Context {
     let k = keeper();
     let copies = (LIST + k.pages * size_of::<usize>()).next_multiple_of(PAGE);
     let page = |i: usize| {

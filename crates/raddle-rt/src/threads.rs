@@ -150,7 +150,7 @@ impl Runtime {
 }
 
 /// Where every thread begins.
-extern "C" fn main(id: usize) -> ! {
+extern "C" fn main(id: usize) -> arch::Context {
     let (start, arg) = rt().fibers[id].start.expect("a created thread has a start function");
     runtime::after(SiteId(0));
     Inside::clear();
@@ -158,8 +158,8 @@ extern "C" fn main(id: usize) -> ! {
     end(result as usize)
 }
 
-/// Ends the running thread: its destructors, then nothing.
-pub fn end(result: usize) -> ! {
+/// Ends the running thread: its destructors, then nothing; tells what goes on.
+pub fn end(result: usize) -> arch::Context {
     for _ in 0..DESTRUCTOR_ROUNDS {
         run_destructors();
         if !crate::interpose::tls_keys::run_destructors() && rt().me().dtors.is_empty() {

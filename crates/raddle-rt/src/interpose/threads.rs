@@ -1,6 +1,7 @@
 //! Threads.
 
 use super::here;
+use crate::arch;
 use crate::control;
 use crate::fiber::{Start, State};
 use crate::progress;
@@ -105,7 +106,9 @@ pub unsafe extern "C" fn pthread_detach(thread: pthread_t) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_exit(result: *mut c_void) -> ! {
     if runtime::controlled() {
-        threads::end(result as usize);
+        let next = threads::end(result as usize);
+        // SAFETY: the thread has ended.
+        unsafe { arch::go_on(next) };
     }
     // SAFETY: forwarded.
     unsafe { (real().pthread_exit)(result) };

@@ -20,9 +20,10 @@ pub use globals::{
 pub use load::{IMPOSSIBLE, is_programs_fault, load};
 pub use switch::{
     advance_briskly, after, await_gate, enter_from_host, exit_thread, give_way, hidden_synchronisation,
-    join_key, leave_to_host, run_on, step, wait, wake,
+    join_key, run_on, step, wait, wake,
 };
 
+use crate::arch::Context;
 use crate::clock::Clock;
 use crate::fiber::{Fiber, Gate, HeldLock, State, Test};
 use crate::heap;
@@ -60,14 +61,14 @@ pub enum Mode {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Host {
     /// Back to the loop that started it, whose context is saved here.
-    Loop {
-        /// Stack pointer.
-        sp: usize,
-        /// Thread pointer.
-        fs: usize,
-    },
+    Loop(Context),
     /// Nowhere: the process is the execution.
     Process,
+}
+
+impl Host {
+    /// A loop that has not started an execution.
+    pub const NO_LOOP_YET: Host = Host::Loop(Context { sp: 0, fs: 0 });
 }
 
 /// The state of the execution in progress; private to the process.

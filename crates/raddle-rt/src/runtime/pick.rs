@@ -265,7 +265,7 @@ impl Runtime {
         }
         // The test is over; what still waits was abandoned by it.
         match self.host {
-            Host::Loop { .. } => crate::control::finish(),
+            Host::Loop(_) => crate::control::finish(),
             Host::Process => {
                 // Once the harness has been seen to pass a test that neither panicked nor printed, there is
                 // no need to let it do so again.

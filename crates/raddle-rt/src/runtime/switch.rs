@@ -2,8 +2,7 @@
 
 use super::globals::set_me;
 use super::{Host, Inside, Mode, Runtime, alone, brisk, calm, me, rt};
-use crate::arch;
-use crate::bare;
+use crate::arch::{self, Context};
 use crate::fiber::{CameTo, Fiber, Gate, State, Wait, WaitKind, Woken};
 use crate::patch;
 use crate::progress::{FAIR_LIMIT, uninterrupted};
@@ -17,6 +16,16 @@ const IDLE_YIELDS: u32 = 4;
 
 /// Sees to it that the right thread runs; returns when it is the caller's turn.
 pub fn dispatch() {
+    let next = next();
+    if next != rt().current() {
+        transfer(next, brisk());
+    }
+    me_again(rt());
+}
+
+/// Who goes on after the running thread has come to a step, or to its end.
+#[inline(always)]
+fn next() -> usize {
     let r = rt();
     let me = r.current();
     if !std::mem::take(&mut r.uncounted) {
@@ -28,12 +37,7 @@ pub fn dispatch() {
     }
     crate::hooks::plain::settle_store();
     r.fibers[me].bare = false;
-    let next = if r.mode == Mode::Replay { r.follow() } else { r.pick() };
-    if next != me {
-        transfer(next, brisk());
-    }
-    let r = rt();
-    me_again(r);
+    if r.mode == Mode::Replay { r.follow() } else { r.pick() }
 }
 
 /// The running thread goes on.
@@ -52,9 +56,18 @@ fn me_again(r: &mut Runtime) {
     }
 }
 
-/// Switches to another thread and notes it in the schedule, unless the execution is a brisk one.
+/// Switches to another thread.
 #[inline(always)]
 fn transfer(next: usize, brisk: bool) {
+    let before = me();
+    continue_with(before, make_current(next, brisk));
+    // Steps of a sprint do not say that they are the runtime's.
+    Inside::resume();
+}
+
+/// Makes another thread the running one and notes it in the schedule, unless the execution is a brisk one.
+#[inline(always)]
+fn make_current(next: usize, brisk: bool) -> &'static mut Fiber {
     let r = rt();
     let before = me();
     if !brisk && r.mode != Mode::Replay {
@@ -63,9 +76,7 @@ fn transfer(next: usize, brisk: bool) {
         let transfer = Transfer { at: before.position(), to: ThreadId(next as u32), timeout };
         r.store.schedule.transfers.push(transfer);
     }
-    continue_with(before, r.set_current(next));
-    // Steps of a sprint do not say that they are the runtime's.
-    Inside::resume();
+    r.set_current(next)
 }
 
 /// Switches from the running fiber to the one that has become `current`.
@@ -75,20 +86,9 @@ fn continue_with(before: *mut Fiber, next: *mut Fiber) {
     // is the running fiber, or prepared for its start; it is used once because `current` is now `next`. The thread
     // pointer was set by the switch to `before`.
     unsafe {
-        let fs = if (*next).bare { bare::NOWHERE } else { (*next).fs };
+        let fs = (*next).next_fs();
         arch::switch_again::<{ offset_of!(Fiber, sp) }>(before as usize, next as usize, fs)
     };
-}
-
-/// Leaves the fiber world for the loop that started the execution.
-pub fn leave_to_host() -> ! {
-    let r = rt();
-    let Host::Loop { sp, fs } = r.host else { crate::fatal("there is no loop to return to") };
-    let mut dead = 0;
-    // SAFETY: the context was saved by `enter_from_host` on a stack that is still alive; the fiber that
-    // leaves is never continued.
-    unsafe { arch::switch(&mut dead, sp, fs) };
-    crate::fatal("an ended execution went on")
 }
 
 /// Runs thread 0 of a new execution until the execution is over.
@@ -96,10 +96,10 @@ pub fn enter_from_host() {
     let r = rt();
     r.set_current(0);
     let (to, fs) = (r.fibers[0].sp, r.fibers[0].fs);
-    r.host = Host::Loop { sp: 0, fs: arch::fs_base() };
-    let Host::Loop { sp, .. } = &mut r.host else { unreachable!() };
+    r.host = Host::Loop(Context { sp: 0, fs: arch::fs_base() });
+    let Host::Loop(Context { sp, .. }) = &mut r.host else { unreachable!() };
     let save: *mut usize = sp;
-    // SAFETY: thread 0 was prepared and has not run; the saved context is continued by `leave_to_host`.
+    // SAFETY: thread 0 was prepared and has not run; the saved context is continued by `control::finish`.
     unsafe { arch::switch(save, to, fs) };
 }
 
@@ -340,8 +340,8 @@ pub fn wake(key: usize, bits: u32, n: usize) -> usize {
     woken
 }
 
-/// The running thread has ended; never returns.
-pub fn exit_thread(result: usize) -> ! {
+/// The running thread has ended; tells what goes on.
+pub fn exit_thread(result: usize) -> Context {
     let r = rt();
     let me = r.current();
     let f = r.me();
@@ -355,12 +355,12 @@ pub fn exit_thread(result: usize) -> ! {
     if me == r.root {
         r.root_ended_at = Some(r.steps);
     }
-    if matches!(r.host, Host::Loop { .. }) && r.alive == 0 {
-        crate::control::finish();
+    if matches!(r.host, Host::Loop(_)) && r.alive == 0 {
+        return crate::control::finish_on_return();
     }
     r.finished.push(me);
-    dispatch();
-    crate::fatal("an ended thread went on")
+    let next = make_current(next(), brisk());
+    Context { sp: next.sp, fs: next.next_fs() }
 }
 
 /// The wait queue of those who join a thread.
