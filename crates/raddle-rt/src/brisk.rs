@@ -7,6 +7,9 @@
 //! time (see [`crew`](crate::crew)). Hooks that have nothing to
 //! tell them are taken out of the code meanwhile (see [`patch`]).
 //!
+//! One that comes to code which no execution that was looked at has come to is repeated at once, with the same dice and with open eyes,
+//! and only that counts. So there is no need to look at many of the others: one in eight at first, then ever fewer.
+//!
 //! What goes wrong in a brisk execution is therefore repeated at once, with the same dice and with open eyes, in a child of its
 //! own; what that child sees is reported. One that takes too many steps is given up without a verdict, because
 //! nobody can say whether it got anywhere; after that no execution is brisk, nor after one that did not come back.
@@ -27,29 +30,55 @@ const SETTLED: u64 = 1_000;
 /// Then one in so many is looked at,
 const WATCHED: u64 = 8;
 /// ever fewer as they go on in vain, down to one in so many.
+const RARELY: u64 = 256;
+/// When there are no more than one in so many, executions no longer depend on each other.
 pub const SHIFT: u64 = 64;
 
-/// One in how many executions is looked at after so many in which nothing was learned.
-fn watched(unchanged: u64) -> u64 {
-    (unchanged * WATCHED / SETTLED).clamp(WATCHED, SHIFT)
+/// Executions in a row in which nothing was learned.
+fn unchanged(store: &Store) -> u64 {
+    store.stats.executions - store.learned_in
+}
+
+/// One in how many executions is looked at, a power of two.
+fn watched(store: &Store) -> u64 {
+    1 << (unchanged(store) * WATCHED / SETTLED).clamp(WATCHED, RARELY).ilog2()
 }
 
 /// Whether executions may be brisk, but for those whose traces are asked for.
 fn are_possible(store: &Store) -> bool {
-    store.unchanged >= SETTLED && !store.never_brisk && store.replay.is_none() && !store.job.every_access
+    unchanged(store) > SETTLED && !store.never_brisk && store.replay.is_none() && !store.job.every_access
 }
 
-/// Whether all executions from now on are brisk but for one in [`SHIFT`], unless something happens.
+/// Whether all executions from now on are brisk but for one in [`SHIFT`] or fewer, unless something happens.
 pub fn is_settled(store: &mut Store) -> bool {
     are_possible(store)
         && store.stats.executions >= store.job.traces
-        && watched(store.unchanged) == SHIFT
+        && watched(store) >= SHIFT
         && store.strategy.dice().is_some()
+}
+
+/// Runs one execution with `run`, a brisk one if it may be one.
+pub fn execute(mut run: impl FnMut()) {
+    let store = &mut *rt().store;
+    begin(store);
+    let (steps, decisions) = (store.stats.steps, store.stats.decisions);
+    run();
+    let store = &mut *rt().store;
+    if store.strange
+        && let Some(dice) = store.strategy.dice()
+        && let Some(before) = store.dice.take()
+    {
+        (*dice, store.brisk) = (before, false);
+        (store.stats.steps, store.stats.decisions) = (steps, decisions);
+        store.begin();
+        go_about_it(store);
+        run();
+    }
 }
 
 /// Whether the execution that is about to begin in this child is a brisk one; notes it where the parent looks. After the first few
 /// each execution has dice of its own, so that it does not depend on those before it.
-pub fn begin(store: &mut Store) {
+fn begin(store: &mut Store) {
     let n = store.stats.executions;
     let seed = store.job.seed;
     let mut dice = store.strategy.dice();
@@ -59,11 +88,23 @@ pub fn begin(store: &mut Store) {
         **dice = Dice::of_execution(seed, n);
     }
     let dice = dice.cloned();
-    let wanted = are_possible(store) && n > store.job.traces && !n.is_multiple_of(watched(store.unchanged));
+    let wanted = are_possible(store) && n > store.job.traces && !n.is_multiple_of(watched(store));
     store.dice = dice.filter(|_| wanted);
     store.brisk = store.dice.is_some();
+    go_about_it(store);
+}
+
+fn go_about_it(store: &Store) {
     runtime::set_brisk(store.brisk);
     patch::set(store.brisk && !store.impatient);
+}
+
+/// The running execution has come to an access, at a place that is known to no execution that was looked at. If it is a brisk one, it is
+/// worth a look.
+pub fn meets_news() {
+    if runtime::brisk() {
+        rt().store.strange = true;
+    }
 }
 
 /// The running execution has taken too many steps; tells nobody, because it was not looked at.

@@ -85,7 +85,9 @@ pub fn conclude(store: &mut Store, outcome: Outcome) {
     if store.stats.executions <= store.job.traces {
         messages::trace(store);
     }
-    store.unchanged = if store.learned { 0 } else { store.unchanged + 1 };
+    if store.learned {
+        store.learned_in = store.stats.executions;
+    }
     let run = Finished { trace: &store.trace, outcome: &outcome, learned: store.learned };
     let strategy = &mut store.strategy;
     heap::persistent(|| strategy.end(&run));
@@ -387,8 +389,7 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
                 if let Some(stop) = next(store) {
                     break stop;
                 }
-                brisk::begin(store);
-                r.execute(start, arg);
+                brisk::execute(|| r.execute(start, arg));
                 conclude(store, Outcome::Passed);
                 if let Some(stop) = store.crew.passed(store.stats.executions) {
                     break stop;

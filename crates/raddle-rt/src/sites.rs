@@ -7,11 +7,12 @@
 //! What is learned about a site (is it a scheduling point? does it touch shared memory?) stays for all later
 //! executions.
 
+use crate::brisk;
 use crate::fiber::Fiber;
 use crate::heap::persistent;
 use crate::hooks::RECENT;
 use crate::image::{AccessKind, Class, Image};
-use crate::runtime::brisk;
+use crate::runtime;
 use crate::table::{Table, mix};
 use raddle_core::SiteId;
 
@@ -219,7 +220,7 @@ impl Sites {
         }
         // SAFETY: the words between that slot and the frame of a function in progress are this stack's.
         let word = |at: usize| unsafe { *(at as *const usize) };
-        let mut left = if brisk() { PRINTED_BRISKLY } else { PRINTED };
+        let mut left = if runtime::brisk() { PRINTED_BRISKLY } else { PRINTED };
         let mut at = from;
         while at <= own && left > 0 {
             if word(at).wrapping_sub(low) < high - low {
@@ -228,7 +229,7 @@ impl Sites {
             }
             at += 8;
         }
-        if brisk() {
+        if runtime::brisk() {
             print = mix(!print ^ word(own) as u64);
         }
         Some(print)
@@ -248,6 +249,11 @@ impl Sites {
         self.by_print.set(print, site.0);
     }
 
+    /// Whether a return address has been asked about.
+    pub fn know(&self, pc: usize) -> bool {
+        self.by_pc.get(pc as u64).is_some()
+    }
+
     /// Whether a return address is in library code.
     pub fn is_library(&mut self, pc: usize, image: &mut Image) -> bool {
         match self.by_pc.get(pc as u64) {
@@ -262,6 +268,7 @@ impl Sites {
     }
 
     fn add(&mut self, chain: impl Iterator<Item = usize>, kind: AccessKind, image: &mut Image) -> SiteId {
+        brisk::meets_news();
         let chain: Vec<usize> = persistent(|| chain.collect());
         let class = image.classify(&chain, kind);
         self.list.push(SiteInfo {

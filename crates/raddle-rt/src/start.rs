@@ -172,7 +172,8 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             heartbeat: 0,
             sprint_left: 0,
             learned: false,
-            unchanged: 0,
+            learned_in: 0,
+            strange: false,
             brisk: false,
             dice: None,
             impatient: false,
@@ -233,7 +234,7 @@ pub fn adopt(store: &mut Store, wishes: Job, findings: bool) -> Result<bool, Str
     store.reached = Reached::default();
     store.most_threads = 0;
     store.gives_up = false;
-    store.unchanged = 0;
+    store.learned_in = 0;
     store.never_brisk = false;
     store.crew = Past::default();
     store.impatient = false;

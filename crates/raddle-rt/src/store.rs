@@ -64,8 +64,10 @@ pub struct Store {
     pub sprint_left: u64,
     /// Something was learned in the execution in progress.
     pub learned: bool,
-    /// Executions in a row in which nothing was.
-    pub unchanged: u64,
+    /// The last execution in which something was, counted from 1.
+    pub learned_in: u64,
+    /// The execution in progress is a brisk one and has come to code that no execution which was looked at has come to.
+    pub strange: bool,
     /// The execution in progress is a brisk one.
     pub brisk: bool,
     /// The dice as they were when it began, if it is one.
@@ -143,6 +145,7 @@ impl Store {
         self.end = End::Running;
         self.failure = None;
         self.learned = false;
+        self.strange = false;
         self.guessed = false;
         self.output.clear();
     }

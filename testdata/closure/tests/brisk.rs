@@ -243,3 +243,31 @@ fn a_conflict_that_shows_late_is_learned_although_hooks_were_taken_out() {
     assert_eq!(found.failures.len(), 1, "{:?}", found.stats);
     assert!(found.failures[0].message.contains("lost"), "{}", found.failures[0].message);
 }
+
+#[test]
+fn code_that_is_come_to_rarely_is_looked_at_the_first_time() {
+    #[inline(never)]
+    fn lose(to: &AtomicU32) {
+        to.store(to.load(SeqCst) + 1, SeqCst);
+    }
+    // True in one of eight thousand executions.
+    let rare = || order(5) == RARE && order(5).starts_with("aab");
+    let late = || {
+        if rare() {
+            let word = AtomicU32::new(0);
+            thread::scope(|s| [0, 1].map(|_| s.spawn(|| lose(&word)).thread().id()));
+        }
+    };
+    let search = |seed, schedules, traces| {
+        let config = Config::new().strategy("random").schedules(schedules).seed(seed).jobs(1).traces(traces);
+        raddle::explore(config, late).stats
+    };
+    let mut late = 0;
+    for seed in 0..5 {
+        let (begun, brisk, recorded) =
+            (search(seed, 2_000, 0), search(seed, 12_000, 0), search(seed, 12_000, 12_000));
+        late += u32::from(begun.points < recorded.points);
+        assert_eq!(brisk, raddle::Stats { elapsed_ms: brisk.elapsed_ms, ..recorded });
+    }
+    assert!(late > 1, "the rare code has scheduling points of its own, and is seldom among the first executions");
+}

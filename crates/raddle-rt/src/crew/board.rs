@@ -174,7 +174,7 @@ impl Board {
     }
 }
 
-/// The executions of a shift, counted from 1. The last one is looked at.
+/// The executions of a shift, counted from 1. Of these at most the last is looked at.
 pub fn executions(shift: u64) -> std::ops::RangeInclusive<u64> {
     shift * SHIFT + 1..=(shift + 1) * SHIFT
 }

@@ -1,9 +1,9 @@
 //! Executions of one search in several processes at a time.
 //!
-//! Once only one in [`SHIFT`] executions is looked at and all others are brisk (see [`brisk`](crate::brisk)), executions do not depend
+//! Once at most one in [`SHIFT`] executions is looked at and all others are brisk (see [`brisk`](crate::brisk)), executions do not depend
 //! on each other: each throws dice of its own, and nothing is learned. Then a *crew* takes over: as many processes as the job
-//! allows, forked by the parent, each with a store of its own, a copy. They take *shifts*, executions in a row of which the
-//! last is looked at, and tell only how many steps and decisions each took.
+//! allows, forked by the parent, each with a store of its own, a copy. They take *shifts*, executions in a row of which at
+//! most the last is looked at, and tell only how many steps and decisions each took.
 //!
 //! Whatever else happens to a member (an execution fails, something is learned, the process dies) ends the crew's work, and
 //! counts for nothing: the parent goes back to the last shift before which everything is done and has the executions from
@@ -139,7 +139,6 @@ fn account(board: &Board, store: &mut Store) {
     stats.completed += n;
     stats.steps += steps;
     stats.decisions += decisions;
-    store.unchanged += n;
 }
 
 /// Waits until all members have ended.
@@ -216,8 +215,7 @@ fn serve(board: &'static Board, number: usize, start: Start, arg: usize) -> ! {
             heap::persistent(|| store.strategy.begin());
             store.begin();
             store.stats.executions = n;
-            brisk::begin(store);
-            r.execute(start, arg);
+            brisk::execute(|| r.execute(start, arg));
             control::conclude(store, Outcome::Passed);
             if store.learned {
                 leave_it_to_others(board);

@@ -30,6 +30,7 @@ mod width;
 
 pub use known::{bore, caches, dress, heat, hot, hush, listen_again, quiet, site};
 
+use crate::brisk;
 use crate::fiber::State;
 use crate::memory;
 use crate::patch;
@@ -89,7 +90,16 @@ pub fn matters(pc: usize) -> bool {
 fn calm_down(pc: usize, just: usize) {
     if !runtime::alone() && patch::is_news(pc) && !rt().store.sites.have_point_at(pc) {
         let _inside = Inside::enter();
+        meet(pc);
         patch::replace(pc, just);
+    }
+}
+
+/// A brisk execution comes to a hook for the first time: if nobody has ever asked about the access before the return address `pc`, it
+/// is news.
+fn meet(pc: usize) {
+    if !runtime::alone() && !rt().store.sites.know(pc) {
+        brisk::meets_news();
     }
 }
 

@@ -46,6 +46,9 @@ extern "C" fn accessed(addr: usize, kind: usize, pc: usize) {
 #[cold]
 fn accessed_first(addr: usize, kind: usize, pc: usize) {
     let _inside = Inside::enter();
+    if !private(runtime::me(), addr, kind & 0xff) {
+        super::meet(pc);
+    }
     if !patch::silence(pc) {
         touched(addr, kind & 0xff, kind & WRITE != 0, pc);
     }
@@ -185,8 +188,11 @@ extern "C" fn range(addr: usize, size: usize, pc: usize, write: usize) {
         return;
     }
     let _inside = Inside::enter();
-    if patch::is_news(pc) && patch::silence(pc) {
-        return;
+    if patch::is_news(pc) {
+        super::meet(pc);
+        if patch::silence(pc) {
+            return;
+        }
     }
     rt().tick();
     touched(addr, size, write != 0, pc);
