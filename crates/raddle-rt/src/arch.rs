@@ -87,6 +87,57 @@ pub unsafe fn switch_again<const SP: usize>(before: usize, next: usize, fs: usiz
     }
 }
 
+/// The same where the stack pointer that was saved at `next` has been looked up already and is in `ahead`, unless `next` is `before`:
+/// to look there takes a while, in which a processor could do nothing else. Looks up the one at `later`, for the next time.
+///
+/// # Safety
+/// As for [`switch`]; `later` is a fiber, too.
+#[inline(always)]
+pub unsafe fn switch_ahead<const SP: usize>(
+    before: usize,
+    next: usize,
+    fs: usize,
+    later: usize,
+    ahead: &mut usize,
+) {
+    // SAFETY: as for `switch_again`.
+    unsafe {
+        asm!(
+            "push rbp",
+            "push rbx",
+            "mov rax, [rcx]",
+            "lea r9, [rip + 3f]",
+            "push r9",
+            "cmp rdi, rsi",
+            "cmove rax, rsp",
+            "mov [rdi + {sp}], rsp",
+            "mov rsp, rax",
+            "mov r8, [r8 + {sp}]",
+            "mov [rcx], r8",
+            "cmp rdx, [rip + {now}]",
+            "je 2f",
+            "wrfsbase rdx",
+            "mov [rip + {now}], rdx",
+            "2: pop rax",
+            "jmp rax",
+            "3: pop rbx",
+            "pop rbp",
+            now = sym NOW,
+            sp = const SP,
+            inout("rdi") before => _,
+            inout("rsi") next => _,
+            inout("rdx") fs => _,
+            inout("rcx") ahead => _,
+            inout("r8") later => _,
+            out("r12") _,
+            out("r13") _,
+            out("r14") _,
+            out("r15") _,
+            clobber_abi("C"),
+        );
+    }
+}
+
 /// Sets the thread pointer, if the last switch has set another.
 ///
 /// # Safety

@@ -36,7 +36,8 @@ pub fn forbid() {
     if is_possible() && arch::fs_base() == NOWHERE {
         me().dress();
     }
-    rt().fibers.iter_mut().for_each(|f| f.bare = false);
+    rt().fibers.iter_mut().for_each(|f| f.next_fs = f.fs);
+    crate::hooks::dress(|_| true);
     // SAFETY: one controlled thread.
     unsafe { POSSIBLE = false };
 }
@@ -49,8 +50,7 @@ pub fn suffices(pc: usize) -> bool {
 }
 
 /// Whether fibers may be continued without.
-#[inline(always)]
-pub fn is_possible() -> bool {
+fn is_possible() -> bool {
     // SAFETY: one controlled thread.
     unsafe { POSSIBLE }
 }
@@ -65,9 +65,10 @@ pub fn mend(addr: usize) -> bool {
     // SAFETY: one controlled thread, which is not inside of a list that it interrupted: runtime code uses no thread-local
     // storage, but for libc functions that it calls.
     unsafe {
-        if !(*users).contains(&f.bare_since) {
-            (*users).push(f.bare_since);
-            crate::hooks::dress(f.bare_since);
+        let since = f.bare_since();
+        if !(*users).contains(&since) {
+            (*users).push(since);
+            crate::hooks::dress(|pc| pc == since);
         }
     }
     f.dress();

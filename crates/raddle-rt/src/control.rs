@@ -117,8 +117,8 @@ pub fn wait_for(pid: i32, store: &mut Store) -> Fate {
     let latest = if budget == 0 || store.replay.is_some() { u64::MAX } else { budget + LATE_MS };
     // SAFETY: plain system calls on our own child; what is read is written by the child, hence volatile.
     unsafe {
-        let (heartbeat, sprint_left) = (&raw const store.heartbeat, &raw const store.sprint_left);
-        let beat = || (heartbeat.read_volatile(), sprint_left.read_volatile());
+        let heartbeat = &raw const store.heartbeat;
+        let beat = || heartbeat.read_volatile();
         let mut last = beat();
         let mut still = 0;
         let mut hung = false;

@@ -1,7 +1,7 @@
 //! A thread of the program under test.
 
 use crate::arch;
-use crate::bare;
+use crate::hooks::briskly::Spot;
 use crate::hooks::calls::Calls;
 use crate::image::Image;
 use crate::runtime::Mode;
@@ -30,17 +30,6 @@ pub enum State {
     Waiting(Wait),
     /// It has ended.
     Exited,
-}
-
-/// Where a thread has come to in a sprint.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CameTo {
-    /// Nowhere yet.
-    Nothing,
-    /// A step that it can take.
-    Step,
-    /// A mutex at this address, which is free when these bits of its word are zero.
-    Mutex(usize, u64),
 }
 
 /// When a lock can be taken.
@@ -174,11 +163,10 @@ const HANDLER_SIZE: usize = 256;
 pub struct Fiber {
     /// Saved stack pointer while another fiber runs.
     pub sp: usize,
-    /// Its thread pointer.
+    /// Its thread pointer, and the one that it may be continued with.
     pub fs: usize,
-    /// It may be continued without that.
-    pub bare: bool,
-    /// The return address of its last step after which it had none, maybe;
+    pub next_fs: usize,
+    /// The return address of its last step after which it had none of its own, maybe, if that was not taken at a spot;
     pub bare_since: usize,
     /// and how many instrumented functions were in progress there, until it has one for certain.
     pub bare_depth: usize,
@@ -187,8 +175,10 @@ pub struct Fiber {
     /// Where it stands; changed through [`Runtime::set_state`](crate::runtime::Runtime::set_state), which tells the
     /// scheduler.
     pub state: State,
-    /// In a sprint, where it came to since this began, which is not in `state` until it ends.
-    pub came_to: CameTo,
+    /// Where it is, or was last, if that was in a sprint. In a sprint where it stands is not in `state` until this ends.
+    pub spot: Option<&'static Spot>,
+    /// The mutex that it takes there.
+    pub acquires: usize,
     /// The visible step it stands before.
     pub pending: Event,
     /// Raw events begun.
@@ -285,27 +275,40 @@ impl Fiber {
         Some((pc, slot + 8))
     }
 
-    /// It stands before the step that returns to `pc`, after which it may have no thread pointer, or has to have its own.
+    /// It stands before a step that is not one of a sprint, after which it has its thread pointer.
     #[inline(always)]
-    pub fn may_go_bare(&mut self, bare: bool, pc: usize) {
-        self.leave(bare, pc);
-        if !self.bare {
+    pub fn keeps_dressed(&mut self) {
+        self.spot = None;
+        self.next_fs = self.fs;
+    }
+
+    /// It stands before the step at a spot, after which it may have no thread pointer, or has to have its own.
+    #[inline(always)]
+    pub fn may_go_bare(&mut self, spot: &Spot) {
+        self.spot = None;
+        self.bare_since = spot.pc;
+        self.leave(spot);
+        if self.next_fs == self.fs {
             self.dress();
         }
     }
 
-    /// The same where a switch follows in any case, which sees to the pointer.
+    /// The same in a sprint, where a switch follows in any case, which sees to the pointer.
     #[inline(always)]
-    pub fn leave(&mut self, bare: bool, pc: usize) {
-        self.bare = bare & bare::is_possible();
-        self.bare_since = pc;
+    pub fn come_to(&mut self, spot: &'static Spot) {
+        self.spot = Some(spot);
+        self.leave(spot);
+    }
+
+    #[inline(always)]
+    fn leave(&mut self, spot: &Spot) {
+        self.next_fs = spot.fs(self.fs);
         self.bare_depth = self.calls.depth();
     }
 
-    /// The thread pointer that it may be continued with.
-    #[inline(always)]
-    pub fn next_fs(&self) -> usize {
-        if self.bare { bare::NOWHERE } else { self.fs }
+    /// The return address of the step after which it has had no thread pointer of its own.
+    pub fn bare_since(&self) -> usize {
+        self.spot.map_or(self.bare_since, |spot| spot.pc)
     }
 
     /// It, the running one, has its thread pointer from now on.

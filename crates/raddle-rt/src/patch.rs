@@ -171,10 +171,10 @@ pub fn divert(spot: Spot, register: Register, to: usize) {
     });
 }
 
-/// What follows the call that returns to `pc` needs the thread pointer.
-pub fn dress(pc: usize) {
+/// What follows calls with certain return addresses needs the thread pointer.
+pub fn dress(which: impl Fn(usize) -> bool) {
     let spots = patches().into_iter().flat_map(|p| p.jumps.iter()).filter_map(|j| j.0);
-    spots.filter(|spot| spot.pc == pc).for_each(|spot| spot.bare.set(false));
+    spots.filter(|spot| which(spot.pc)).for_each(Spot::dress);
 }
 
 /// Whether hooks are taken out and nothing is known yet about the call that returns to `pc`; asked once for each.

@@ -4,22 +4,25 @@
 //! a step takes it and comes to its next one, and everybody who could go on before still can. Such a row of steps is a
 //! *sprint*. Its members are listed once, and who is next is known as soon as the dice are thrown, one step ahead, so that
 //! a switch need not wait for a decision. It makes the same choices with the same dice as decisions that look at
-//! everybody. Members may stand before locks as long as these are free.
+//! everybody.
+//!
+//! Members may stand before mutexes, too. These were free when the sprint began, or when somebody came to them; nobody else runs
+//! meanwhile, and a member that comes to a step with a lock in hand ends the sprint. So they are free whenever somebody is chosen.
 //!
 //! During a sprint neither the steps are counted where others are nor is it noted who stands where, not even in a thread's own state; that is made up for at its
 //! end ([`Runtime::end_sprint`]), which is before anything looks there or changes it.
 
-use crate::fiber::{CameTo, Fiber, Gate, State};
+use crate::fiber::{Fiber, Gate, State};
 use crate::patch;
-use crate::runtime::{Runtime, alone, me};
+use crate::runtime::{Runtime, alone, me, rt};
 use crate::sync::words::Free;
 use raddle_core::strategy::Dice;
 use std::ptr::null_mut;
 
 /// Most members.
 const MOST: usize = 8;
-/// Most locks that members stand before.
-const LOCKS: usize = 2;
+/// After so many steps the parent sees that something happens.
+const BEAT: u64 = 64;
 /// Most steps, so that the limit of steps, which may change, is looked at from time to time.
 const LONGEST: u64 = 4096;
 /// A sprint of fewer steps was not worth beginning;
@@ -29,38 +32,36 @@ const PAUSE: u32 = 16;
 
 /// A row of steps.
 pub struct Sprint {
-    /// How many steps may still be taken; in the store, where the parent sees that something happens.
-    left: *mut u64,
-    /// Who takes the next step.
+    /// How many steps may be taken until the next beat.
+    left: u64,
+    /// Who takes the next step, and the stack pointer to go on with, unless that is the running thread's.
     next: *mut Fiber,
+    next_sp: usize,
     /// What decides.
     dice: *mut Dice,
     /// How many members there are; 0 if there is no sprint.
     n: usize,
-    /// What is free as long as they can go on, and how many of these there are.
-    locks: [Free; LOCKS],
-    watched: usize,
     /// Those who can go on, by number. The running thread is one of them.
     members: [*mut Fiber; MOST],
-    /// How many steps there were to be taken.
+    /// How many steps may be taken in all, and how many of them may be taken after the next beat.
     granted: u64,
+    later: u64,
     /// How many steps to take without.
     pause: u32,
 }
 
-static mut NONE_LEFT: u64 = 0;
 /// Thrown for nothing where one thread alone can go on, which is no decision.
 static mut DUMMY: Option<Dice> = None;
 
 static mut SPRINT: Sprint = Sprint {
-    left: &raw mut NONE_LEFT,
+    left: 0,
     next: null_mut(),
+    next_sp: 0,
     dice: null_mut(),
     n: 0,
-    locks: [Free::always(); LOCKS],
-    watched: 0,
     members: [null_mut(); MOST],
     granted: 0,
+    later: 0,
     pause: 0,
 };
 
@@ -79,51 +80,46 @@ impl Sprint {
         self.n != 0
     }
 
-    /// Whether the running thread, which comes to a mutex or not, can take a step of it; if so, the step is counted.
+    /// Whether another step of it can be taken; if so, it is counted.
     #[inline(always)]
-    pub fn step(&mut self, mutex: Option<(usize, u64)>) -> bool {
-        // SAFETY: they are in the store, or a static of ours.
-        let left = unsafe { &mut *self.left };
-        let lock = mutex.and_then(|(addr, bits)| Free::when(&Gate::mutex(addr, bits)));
-        if *left == 0
-            || lock.is_some_and(|lock| self.locks[0] != lock && !self.knows(lock))
-            || self.watched > 0 && !(self.locks[0].is_it() && self.locks[1].is_it())
-        {
+    pub fn step(&mut self) -> bool {
+        if self.left == 0 && !self.beat() {
             return false;
         }
-        *left -= 1;
+        self.left -= 1;
         true
     }
 
-    /// Whether a lock is among those that are looked at, as it is from now on if there is room.
     #[inline(never)]
-    fn knows(&mut self, lock: Free) -> bool {
-        for known in &mut self.locks {
-            if *known == Free::always() {
-                *known = lock;
-                self.watched += 1;
-            }
-            if *known == lock {
-                return true;
-            }
+    fn beat(&mut self) -> bool {
+        if self.later == 0 {
+            return false;
         }
-        false
+        rt().store.heartbeat += 1;
+        self.left = self.later.min(BEAT);
+        self.later -= self.left;
+        true
     }
 
-    /// Who takes the step; throws the dice for the next.
+    /// Who takes the step; throws the dice for the next, and tells who takes that, and where that one's stack pointer is to be known by then.
     #[inline(always)]
-    pub fn next(&mut self) -> *mut Fiber {
+    pub fn next(&mut self) -> (*mut Fiber, *mut Fiber, &mut usize) {
         let next = self.next;
         // SAFETY: they are the strategy's, which stays where it is during an execution and is not used meanwhile, or ours.
         let dice = unsafe { &mut *self.dice };
-        dice.throw(self.n);
+        dice.throw();
         self.aim(dice);
-        next
+        (next, self.next, &mut self.next_sp)
     }
 
     #[inline(always)]
     fn aim(&mut self, dice: &Dice) {
         self.next = self.members[dice.peek(self.n) & (MOST - 1)];
+    }
+
+    /// There is none.
+    fn forget(&mut self) {
+        (self.n, self.left, self.later) = (0, 0, 0);
     }
 }
 
@@ -148,14 +144,14 @@ impl Runtime {
         if members.len() > MOST || steps == 0 {
             return;
         }
-        (s.locks, s.watched) = ([Free::always(); LOCKS], 0);
         s.pause = PAUSE;
         for (k, i) in members.iter().enumerate() {
             let f = &mut *self.fibers[i];
-            if i != me
-                && let State::Lock(gate) = f.state
-                && !Free::when(&gate).is_some_and(|lock| s.knows(lock))
-            {
+            let free = match f.state {
+                State::Lock(gate) => Free::when(&gate).is_some_and(Free::is_it),
+                _ => true,
+            };
+            if i != me && !(free && f.held.is_empty()) {
                 return;
             }
             s.members[k] = f;
@@ -163,17 +159,18 @@ impl Runtime {
         s.pause = 0;
         s.n = members.len();
         s.dice = if s.n > 1 { dice.as_ptr() } else { dummy() };
-        s.granted = steps;
-        s.left = &raw mut self.store.sprint_left;
-        self.store.sprint_left = steps;
-        // SAFETY: as in `next`.
-        s.aim(unsafe { &*s.dice });
+        (s.granted, s.later) = (steps, steps);
+        // SAFETY: as in `next`; a member is a fiber of this execution, boxed.
+        unsafe {
+            s.aim(&*s.dice);
+            s.next_sp = (*s.next).sp;
+        }
     }
 
     /// A new execution begins, with nobody in a sprint and one worth trying.
     pub fn forget_sprint(&mut self) {
-        (sprint().n, sprint().pause) = (0, 0);
-        self.store.sprint_left = 0;
+        sprint().forget();
+        sprint().pause = 0;
     }
 
     /// Ends the sprint, if there is one, and makes up for what was not noted in it.
@@ -187,38 +184,39 @@ impl Runtime {
     #[inline(never)]
     fn land(&mut self) {
         let s = sprint();
-        let taken = s.granted - self.store.sprint_left;
-        self.store.sprint_left = 0;
+        let taken = s.granted - s.later - s.left;
         self.steps += taken;
         self.visible += taken;
         self.decisions += if s.n > 1 { taken as usize } else { 0 };
-        self.store.heartbeat += taken;
+        self.store.heartbeat += 1;
         s.pause = if taken < SHORT { PAUSE } else { 0 };
         let me: *mut Fiber = me();
         for &member in &s.members[..s.n] {
             // SAFETY: a member is a fiber of this execution, boxed.
             let f = unsafe { &mut *member };
             let i = f.id.0 as usize;
-            match std::mem::replace(&mut f.came_to, CameTo::Nothing) {
-                _ if member == me => {
-                    f.state = State::Unsettled;
-                    self.standing.goes_on(i);
-                }
-                CameTo::Nothing => {}
-                CameTo::Step => {
-                    f.state = State::Ready;
-                    self.standing.becomes_ready(i);
-                }
-                CameTo::Mutex(addr, bits) => {
-                    let gate = Gate::mutex(addr, bits);
-                    f.state = State::Lock(gate);
-                    if let Some(free) = Free::when(&gate) {
-                        self.standing.comes_to(free, i);
+            if member == me {
+                f.state = State::Unsettled;
+                self.standing.goes_on(i);
+            } else if let Some(spot) = f.spot {
+                // It came here in this sprint, or in an earlier one and has been standing here ever since.
+                match spot.mutex(f.acquires) {
+                    Some(gate) => self.stand_before(f, gate),
+                    None => {
+                        f.state = State::Ready;
+                        self.standing.becomes_ready(i);
                     }
                 }
             }
         }
-        s.n = 0;
+        s.forget();
+    }
+
+    fn stand_before(&mut self, f: &mut Fiber, gate: Gate) {
+        f.state = State::Lock(gate);
+        if let Some(free) = Free::when(&gate) {
+            self.standing.comes_to(free, f.id.0 as usize);
+        }
     }
 }
 

@@ -170,7 +170,6 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             failure: None,
             stats: Stats::default(),
             heartbeat: 0,
-            sprint_left: 0,
             learned: false,
             learned_in: 0,
             strange: false,

@@ -60,8 +60,6 @@ pub struct Store {
     pub stats: Stats,
     /// Moves whenever the runtime gets control.
     pub heartbeat: u64,
-    /// Steps that a sprint may still take; moves, too.
-    pub sprint_left: u64,
     /// Something was learned in the execution in progress.
     pub learned: bool,
     /// The last execution in which something was, counted from 1.

@@ -1,7 +1,7 @@
 //! Creating, joining and ending threads.
 
 use crate::arch;
-use crate::fiber::{CameTo, Fiber, Start, State, Wait, WaitKind, Woken};
+use crate::fiber::{Fiber, Start, State, Wait, WaitKind, Woken};
 use crate::hooks::calls::Calls;
 use crate::runtime::{self, Inside, Runtime, join_key, rt};
 use libc::c_void;
@@ -15,12 +15,13 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
     Fiber {
         sp: 0,
         fs,
-        bare: false,
+        next_fs: fs,
         bare_since: 0,
         bare_depth: 0,
         id: ThreadId(id),
         state: State::Unsettled,
-        came_to: CameTo::Nothing,
+        spot: None,
+        acquires: 0,
         pending: Event::new(id, 0, Op::Start),
         raw: 0,
         after: false,

@@ -75,15 +75,16 @@ fn what_does_not_come_back_is_found() {
             }
         }
     };
-    let first = |jobs: u64| {
-        let config = Config::new().strategy("random").schedules(10_000_000).seed(1).jobs(jobs);
+    let first = |seed: u64, jobs: u64| {
+        let config = Config::new().strategy("random").schedules(10_000_000).seed(seed).jobs(jobs);
         let report = raddle::explore(config.hang(Duration::from_secs(2)), hang);
         (report.failures[0].execution, report.failures[0].kind)
     };
-    let (execution, kind) = first(1);
+    // Several processes have most of it to do only if it comes late.
+    let late = (0..).map(|seed| (seed, first(seed, 1))).find(|(_, (execution, _))| *execution > 15_000);
+    let (seed, (execution, kind)) = late.unwrap();
     assert_eq!(kind, Kind::Timeout);
-    assert!(execution > 15_000, "not late enough: {execution}");
-    assert_eq!(first(2), (execution, kind));
+    assert_eq!(first(seed, 2), (execution, kind));
 }
 
 #[test]

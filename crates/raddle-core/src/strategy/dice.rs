@@ -1,68 +1,45 @@
 //! Choices left to chance alone.
 
 use rand::{Rng, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use rand_pcg::Pcg32;
 
 /// A seeded source of choices; the whole state of a strategy that never looks.
 ///
-/// A random number is read as a fraction, and each choice between `n` takes the fraction's first digit to the base `n`. What is left is as
-/// random as before, with fewer bits, so that one number serves for several choices between few.
+/// The generator is one whose state fits into a register: long searches throw dice at every step, and what is written at every step
+/// takes its time.
 #[derive(Clone, Debug)]
-pub struct Dice {
-    rng: Pcg64Mcg,
-    /// The fraction, in units of 2^-64.
-    fraction: u64,
-    /// How many choices between few it is still good for, at least one.
-    good_for: u32,
-}
-
-/// Choices between at most so many are choices between few.
-const FEW: usize = 8;
-/// So many of them are made with one number. They take three bits each, so the last one still has forty.
-const CHOICES: u32 = 8;
+pub struct Dice(Pcg32);
 
 impl Dice {
     /// From a seed.
     pub fn new(seed: u64) -> Self {
-        let mut rng = Pcg64Mcg::seed_from_u64(seed);
-        let fraction = rng.next_u64();
-        Dice { rng, fraction, good_for: CHOICES }
+        Dice(Pcg32::seed_from_u64(seed))
     }
 
     /// For one execution, whatever the others of the search throw.
     pub fn of_execution(seed: u64, execution: u64) -> Self {
-        // Any odd number will do; the seeds of neighbours are far apart after the generator's own mixing.
+        // Seeds that differ little must not give executions that differ little: the multiplier is odd and has bits everywhere.
         Dice::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(execution))
     }
 
-    /// A number below `n`, each with the same chance, but for less than one in 2^37 if `n` is small and one in 2^40 / `n` otherwise.
+    /// A number below `n`, each with the same chance but for one in 2^32 / `n`.
     #[inline]
     pub fn below(&mut self, n: usize) -> usize {
         let k = self.peek(n);
-        self.throw(n);
+        self.throw();
         k
     }
 
     /// The number below `n` that the dice show; the same until they are thrown.
     #[inline]
     pub fn peek(&self, n: usize) -> usize {
-        ((self.fraction as u128 * n as u128) >> 64) as usize
+        ((u64::from(self.0.clone().next_u32()) * n as u64) >> 32) as usize
     }
 
-    /// Throws them, after the number below `n` was used that they showed.
+    /// Throws them.
     #[inline]
-    pub fn throw(&mut self, n: usize) {
-        self.fraction = self.fraction.wrapping_mul(n as u64);
-        self.good_for -= 1;
-        if self.good_for == 0 || n > FEW {
-            self.renew();
-        }
-    }
-
-    #[cold]
-    fn renew(&mut self) {
-        self.fraction = self.rng.next_u64();
-        self.good_for = CHOICES;
+    pub fn throw(&mut self) {
+        self.0.next_u32();
     }
 }
 
@@ -72,7 +49,6 @@ mod tests {
 
     #[test]
     fn every_sequence_of_choices_is_as_frequent_as_every_other() {
-        // Ten choices are more than one number serves for.
         for n in [2, 3] {
             let mut counts = std::collections::BTreeMap::new();
             let mut dice = Dice::new(7);
@@ -90,17 +66,27 @@ mod tests {
     }
 
     #[test]
-    fn choices_between_many_take_a_number_each() {
-        let mut dice = Dice::new(3);
-        let mut seen = vec![0u32; 1000];
-        for i in 0..200_000 {
-            // A choice between few in between must not make the next one poorer.
-            if i % 3 == 0 {
-                dice.below(8);
-            }
-            seen[dice.below(1000)] += 1;
+    fn the_first_choices_of_executions_do_not_depend_on_their_numbers() {
+        // Pairs of choices in executions next to each other.
+        let mut counts = [0u64; 256];
+        let first = |execution| {
+            let mut dice = Dice::of_execution(3, execution);
+            dice.below(4) * 4 + dice.below(4)
+        };
+        for execution in 0..25_600 {
+            counts[first(execution) * 16 + first(execution + 1)] += 1;
         }
-        let square: f64 = seen.iter().map(|&c| (f64::from(c) - 200.0).powi(2) / 200.0).sum();
-        assert!((square / 999.0 - 1.0).abs() < 4.0 * (2.0f64 / 999.0).sqrt(), "{square}");
+        let square: f64 = counts.iter().map(|&c| (c as f64 - 100.0).powi(2) / 100.0).sum();
+        assert!((square / 255.0 - 1.0).abs() < 4.0 * (2.0f64 / 255.0).sqrt(), "{square}");
+    }
+
+    #[test]
+    fn what_they_show_is_what_is_thrown() {
+        let mut dice = Dice::new(5);
+        for n in 1..1000 {
+            let shown = dice.peek(n);
+            assert!(shown < n);
+            assert_eq!(dice.below(n), shown);
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! scheduling points, and mutexes taken and given back. What the hooks do for them otherwise, without what nobody looks at.
 
 use super::atomic::Shape;
+use crate::bare;
 use crate::fiber::{Gate, HeldLock, Test};
 use crate::image::{self, Class, LockFamily, LockOp, LockStep};
 use crate::memory;
@@ -25,8 +26,8 @@ pub struct Spot {
     pub site: SiteId,
     /// A hidden synchronisation follows, so that others may run in between.
     pub hides: bool,
-    /// What follows needs no thread pointer.
-    pub bare: Cell<bool>,
+    /// The thread pointer to go on with, if it need not be the thread's own; 0 otherwise.
+    fs: Cell<usize>,
 }
 
 /// What an operation at a spot does.
@@ -109,13 +110,15 @@ pub fn announce(addr: usize, shape: Shape, pc: usize, steps: Option<Steps>) -> O
     take_turn(addr, shape, &spot).then_some(spot)
 }
 
-/// The same at a spot as a step of a sprint, or where it is no step; tells whether it may happen now. If not, nothing has happened.
+/// The same at a spot, on a word that `word` reads, as a step of a sprint, or where it is no step; tells whether it may happen. If not, nothing has happened.
 #[inline(always)]
-pub fn run_on<K: Kind>(addr: usize, shape: Shape, spot: &Spot) -> bool {
-    let (bare, pc) = (spot.bare.get(), spot.pc);
+pub fn run_on<K: Kind>(addr: usize, word: impl FnOnce() -> u64, shape: Shape, spot: &'static Spot) -> bool {
     match K::TASK.unwrap_or(spot.task) {
-        Task::Data => !must_look(addr, shape) && runtime::run_on(None, bare, pc),
-        Task::Take => is_new_at(addr) && runtime::run_on(Some((addr, spot.bits)), bare, pc),
+        Task::Data => !must_look(addr, shape) && runtime::run_on(spot),
+        Task::Take => {
+            runtime::me().acquires = addr;
+            is_new_at(addr) && word() & spot.bits == 0 && runtime::run_on(spot)
+        }
         Task::Give => !runtime::alone() && is_no_step(),
     }
 }
@@ -135,7 +138,7 @@ pub fn take_turn(addr: usize, shape: Shape, spot: &Spot) -> bool {
     };
     let f = runtime::me();
     f.pending.site = spot.site;
-    f.may_go_bare(spot.bare.get(), spot.pc);
+    f.may_go_bare(spot);
     runtime::advance_briskly(gate);
     true
 }
@@ -160,6 +163,28 @@ fn is_no_step() -> bool {
 }
 
 impl Spot {
+    /// What is known of a return address. What follows needs the thread pointer unless it may go `bare`.
+    pub fn new(pc: usize, task: Task, bits: u64, site: SiteId, hides: bool, bare: bool) -> Spot {
+        Spot { pc, task, bits, site, hides, fs: Cell::new(if bare { bare::NOWHERE } else { 0 }) }
+    }
+
+    /// The mutex that is taken here, if that is what is done, at this address.
+    pub fn mutex(&self, addr: usize) -> Option<Gate> {
+        (self.task == Task::Take).then(|| Gate::mutex(addr, self.bits))
+    }
+
+    /// The thread pointer that a thread with this one may go on with.
+    #[inline(always)]
+    pub fn fs(&self, own: usize) -> usize {
+        let fs = self.fs.get();
+        if fs == 0 { own } else { fs }
+    }
+
+    /// What follows needs the thread pointer.
+    pub fn dress(&self) {
+        self.fs.set(0);
+    }
+
     /// The operation has happened: the word was `old` and is `new`.
     #[inline(always)]
     pub fn happened<K: Kind>(&self, addr: usize, size: u8, old: u64, new: u64) {
@@ -225,11 +250,8 @@ impl Spot {
         if runtime::alone() {
             return;
         }
-        let (bare, pc) = (self.bare.get(), self.pc);
-        if !runtime::run_on(None, bare, pc) {
-            let _inside = Inside::enter();
-            runtime::me().may_go_bare(bare, pc);
-            runtime::advance_briskly(None);
-        }
+        let _inside = Inside::enter();
+        runtime::me().may_go_bare(self);
+        runtime::advance_briskly(None);
     }
 }

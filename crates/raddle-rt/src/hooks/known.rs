@@ -10,7 +10,6 @@ use crate::bare;
 use crate::image::{AccessKind, Class};
 use crate::runtime::{self, rt};
 use raddle_core::SiteId;
-use std::cell::Cell;
 
 /// What is known about a return address.
 #[derive(Clone, Copy)]
@@ -107,19 +106,22 @@ pub fn hot(pc: usize) -> Option<Spot> {
     if known.key & !BARE != pc | HOT {
         return None;
     }
-    let bare = Cell::new(known.key & BARE != 0);
     let hides = rt().store.sites.get(known.site).hides;
     let (task, bits) = Task::of(known.class)?;
-    Some(Spot { pc, task, bits, site: known.site, hides, bare })
+    Some(Spot::new(pc, task, bits, known.site, hides, known.key & BARE != 0))
 }
 
-/// What follows an access needs the thread pointer.
-pub fn dress(pc: usize) {
-    let known = entry(pc);
-    if known.key == pc | HOT | BARE {
-        known.key = pc | HOT;
+/// What follows accesses with certain return addresses needs the thread pointer.
+pub fn dress(which: impl Fn(usize) -> bool) {
+    let all = &raw mut KNOWN;
+    // SAFETY: one controlled thread, which keeps no reference.
+    for known in unsafe { &mut (*all).0 } {
+        let pc = known.key & !(HOT | BARE);
+        if known.key == pc | HOT | BARE && which(pc) {
+            known.key = pc | HOT;
+        }
     }
-    crate::patch::dress(pc);
+    crate::patch::dress(which);
 }
 
 /// Remembers that the atomic access before this return address, whose site has just been asked for, is to data and a

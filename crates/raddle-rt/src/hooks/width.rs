@@ -127,7 +127,7 @@ macro_rules! atomics {
             }
 
             extern "C" fn step_load<K: Kind>(addr: usize, mo: i32, spot: &'static Spot) -> Int {
-                if !briskly::run_on::<K>(addr, Shape::Load, spot) {
+                if !briskly::run_on::<K>(addr, || just_load(addr) as u64, Shape::Load, spot) {
                     return walk_load(addr, mo, spot);
                 }
                 let v = at(addr).load(Relaxed);
@@ -188,7 +188,7 @@ macro_rules! atomics {
                 hook: extern "C" fn(usize, Int, i32, usize) -> Int,
                 f: impl Fn(Int, Int) -> Int,
             ) -> Int {
-                if !briskly::run_on::<K>(addr, shape, spot) {
+                if !briskly::run_on::<K>(addr, || just_load(addr) as u64, shape, spot) {
                     return walk_rmw(addr, value, mo, spot, shape, hook, f);
                 }
                 let (old, new) = act(addr, value, f);
@@ -273,7 +273,7 @@ macro_rules! atomics {
 
             #[inline(always)]
             fn step_cas<K: Kind>(addr: usize, expected: Int, new: Int, mo: i32, spot: &'static Spot) -> Int {
-                if !briskly::run_on::<K>(addr, Shape::Cas, spot) {
+                if !briskly::run_on::<K>(addr, || just_load(addr) as u64, Shape::Cas, spot) {
                     return walk_cas(addr, expected, new, mo, spot);
                 }
                 let old = exchange_if(addr, expected, new);

@@ -3,7 +3,8 @@
 use super::globals::set_me;
 use super::{Host, Inside, Mode, Runtime, alone, brisk, calm, me, rt};
 use crate::arch::{self, Context};
-use crate::fiber::{CameTo, Fiber, Gate, State, Wait, WaitKind, Woken};
+use crate::fiber::{Fiber, Gate, State, Wait, WaitKind, Woken};
+use crate::hooks::briskly::Spot;
 use crate::patch;
 use crate::progress::{FAIR_LIMIT, uninterrupted};
 use crate::sprint::sprint;
@@ -36,7 +37,7 @@ fn next() -> usize {
         }
     }
     crate::hooks::plain::settle_store();
-    r.fibers[me].bare = false;
+    r.fibers[me].keeps_dressed();
     if r.mode == Mode::Replay { r.follow() } else { r.pick() }
 }
 
@@ -86,7 +87,7 @@ fn continue_with(before: *mut Fiber, next: *mut Fiber) {
     // is the running fiber, or prepared for its start; it is used once because `current` is now `next`. The thread
     // pointer was set by the switch to `before`.
     unsafe {
-        let fs = (*next).next_fs();
+        let fs = (*next).next_fs;
         arch::switch_again::<{ offset_of!(Fiber, sp) }>(before as usize, next as usize, fs)
     };
 }
@@ -125,11 +126,11 @@ pub fn step(event: Event, state: State) {
     if r.mode == Mode::Search {
         match state {
             State::Ready => {
-                f.bare = false;
+                f.keeps_dressed();
                 return advance();
             }
             State::Lock(gate) if let Some(free) = Free::when(&gate) => {
-                f.bare = false;
+                f.keeps_dressed();
                 return advance_to(gate, free);
             }
             _ => {}
@@ -165,24 +166,26 @@ pub fn advance_briskly(gate: Option<(Gate, Free)>) {
     rt().begin_sprint();
 }
 
-/// The same as a step of a sprint (see [`sprint`](crate::sprint)); tells whether it was taken. Chance alone decides between staying
-/// and switching, which no processor can foresee; so there is no branch: a thread that goes on switches to itself.
+/// The same as a step of a sprint (see [`sprint`](crate::sprint)) by a thread that holds no lock; tells whether it was taken. Chance alone
+/// decides between staying and switching, which no processor can foresee; so there is no branch: a thread that goes on switches to itself.
 #[inline(always)]
-pub fn run_on(mutex: Option<(usize, u64)>, bare: bool, pc: usize) -> bool {
-    let s = sprint();
-    if !s.step(mutex) {
+pub fn run_on(spot: &'static Spot) -> bool {
+    let f = me();
+    if !f.held.is_empty() {
         return false;
     }
-    let f = me();
-    f.leave(bare, pc);
-    f.came_to = match mutex {
-        None => CameTo::Step,
-        Some((addr, bits)) => CameTo::Mutex(addr, bits),
-    };
-    let next = s.next();
+    let s = sprint();
+    if !s.step() {
+        return false;
+    }
+    f.come_to(spot);
+    let (next, later, ahead) = s.next();
     // SAFETY: a member of the sprint is a fiber of this execution, boxed, which stands before a step or is the running one.
-    set_me(unsafe { &mut *next });
-    continue_with(f, next);
+    unsafe {
+        set_me(&mut *next);
+        let (before, fs) = (f as *mut Fiber as usize, (*next).next_fs);
+        arch::switch_ahead::<{ offset_of!(Fiber, sp) }>(before, next as usize, fs, later as usize, ahead);
+    }
     if !s.is_on() {
         went_on();
     }
@@ -360,7 +363,7 @@ pub fn exit_thread(result: usize) -> Context {
     }
     r.finished.push(me);
     let next = make_current(next(), brisk());
-    Context { sp: next.sp, fs: next.next_fs() }
+    Context { sp: next.sp, fs: next.next_fs }
 }
 
 /// The wait queue of those who join a thread.
