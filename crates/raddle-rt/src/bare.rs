@@ -5,9 +5,11 @@
 //! continued with a thread pointer that leads *nowhere*, the same for all, into a part of the address space where nothing can be
 //! accessed. Should it use its thread-local storage before a switch sets the pointer, that access faults: the handler puts
 //! the right pointer in, the instruction is repeated, and the step that the fiber came from is known from then on as one
-//! after which the pointer has to be right. What a program reads and writes is the same in either case.
+//! after which the pointer has to be right; or, if a function has ended since, the end of that function is. What a program reads
+//! and writes is the same in either case.
 
 use crate::arch;
+use crate::hooks::calls;
 use crate::runtime::{me, rt};
 
 /// Accesses relative to the thread pointer reach 2 GiB in both directions.
@@ -18,7 +20,8 @@ pub const NOWHERE: usize = BASE + REACH;
 
 /// Whether the region is reserved and the program leaves the handling of faults to us.
 static mut POSSIBLE: bool = false;
-/// Return addresses of steps after which thread-local storage is used. Few, in order of discovery.
+/// Return addresses of steps, and of hooks where functions end, after which thread-local storage is used. Few, in order of
+/// discovery.
 static mut USERS: Vec<usize> = Vec::new();
 
 /// Makes it possible in this process, in which the handler is installed.
@@ -44,9 +47,14 @@ pub fn forbid() {
 
 /// Whether the step with this return address can be followed by code without a thread pointer.
 pub fn suffices(pc: usize) -> bool {
+    is_possible() && !is_needed_after(pc)
+}
+
+/// Whether thread-local storage is known to be used after the step, or the end of a function, with this return address.
+pub fn is_needed_after(pc: usize) -> bool {
     let users = &raw const USERS;
     // SAFETY: one controlled thread.
-    unsafe { POSSIBLE && !(*users).contains(&pc) }
+    unsafe { (*users).contains(&pc) }
 }
 
 /// Whether fibers may be continued without.
@@ -61,11 +69,13 @@ pub fn mend(addr: usize) -> bool {
         return false;
     }
     let f = me();
+    // If a function has ended since the step, what follows its end is to have the pointer, and else what follows the step.
+    let ended = f.last_exit != 0 && calls::needs_more(f.last_exit);
+    let since = if ended { f.last_exit } else { f.bare_since() };
     let users = &raw mut USERS;
     // SAFETY: one controlled thread, which is not inside of a list that it interrupted: runtime code uses no thread-local
     // storage, but for libc functions that it calls.
     unsafe {
-        let since = f.bare_since();
         if !(*users).contains(&since) {
             (*users).push(since);
             crate::hooks::dress(|pc| pc == since);

@@ -168,8 +168,8 @@ pub struct Fiber {
     pub next_fs: usize,
     /// The return address of its last step after which it had none of its own, maybe, if that was not taken at a spot;
     pub bare_since: usize,
-    /// and how many instrumented functions were in progress there, until it has one for certain.
-    pub bare_depth: usize,
+    /// and of the hook where an instrumented function ended last since then, if one did.
+    pub last_exit: usize,
     /// Its number.
     pub id: ThreadId,
     /// Where it stands; changed through [`Runtime::set_state`](crate::runtime::Runtime::set_state), which tells the
@@ -303,7 +303,7 @@ impl Fiber {
     #[inline(always)]
     fn leave(&mut self, spot: &Spot) {
         self.next_fs = spot.fs(self.fs);
-        self.bare_depth = self.calls.depth();
+        self.last_exit = 0;
     }
 
     /// The return address of the step after which it has had no thread pointer of its own.
@@ -314,7 +314,6 @@ impl Fiber {
     /// It, the running one, has its thread pointer from now on.
     #[inline(always)]
     pub fn dress(&mut self) {
-        self.bare_depth = 0;
         // SAFETY: this is the running fiber.
         unsafe { arch::set_fs_base(self.fs) };
     }

@@ -87,7 +87,7 @@ struct Patches {
 /// `None` where code cannot be changed.
 static mut PATCHES: Option<Patches> = None;
 /// Whether calls are overwritten now; see [`is_on`].
-static mut ON: bool = false;
+pub static mut ON: bool = false;
 
 /// Whether hooks that have nothing to say are taken out in the execution in progress.
 #[inline(always)]
@@ -159,6 +159,23 @@ pub fn silence(pc: usize) -> bool {
 #[cold]
 pub fn replace(pc: usize, to: usize) {
     overwrite(pc, |p, at| p.call(at, None, to));
+}
+
+/// The same if the call that returns to `pc` leads to `from` already; tells whether it did.
+pub fn replace_again(pc: usize, from: usize, to: usize) -> bool {
+    let Some(p) = patches() else { return false };
+    let at = pc.wrapping_sub(LEN);
+    let Some(i) = p.calls.iter().position(|call| call.at == at) else { return false };
+    if p.call(at, None, from) != Some(p.calls[i].instead) {
+        return false;
+    }
+    let Some(instead) = p.call(at, None, to) else { return false };
+    p.calls[i].instead = instead;
+    if is_on() {
+        // SAFETY: `overwrite` made the page writable and saw the call there.
+        unsafe { put(at, &instead) };
+    }
+    true
 }
 
 /// The same for a hook that is a step at a well-known spot: the function gets what is known as one more argument.

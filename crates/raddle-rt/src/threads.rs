@@ -17,7 +17,7 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
         fs,
         next_fs: fs,
         bare_since: 0,
-        bare_depth: 0,
+        last_exit: 0,
         id: ThreadId(id),
         state: State::Unsettled,
         spot: None,

@@ -126,6 +126,41 @@ fn a_thread_has_its_own_thread_locals_wherever_it_uses_them() {
 }
 
 #[test]
+fn a_thread_has_its_own_thread_locals_after_functions_that_made_steps() {
+    #[inline(never)]
+    fn bump(word: &AtomicU32) -> u32 {
+        word.fetch_add(1, SeqCst)
+    }
+    #[inline(never)]
+    fn bump_in_a_lock(word: &Mutex<u32>) {
+        *word.lock().unwrap() += 1;
+    }
+    let sums = || {
+        let shared = Arc::new((AtomicU32::new(0), Mutex::new(0)));
+        let threads = [1, 10, 100].map(|by| {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                for i in 0..8 {
+                    bump(&shared.0);
+                    bump_in_a_lock(&shared.1);
+                    // Mostly another step follows.
+                    match i % 4 {
+                        1 => MINE.set(MINE.get() + by),
+                        2 => remember(by),
+                        _ => {}
+                    }
+                }
+                MINE.get()
+            })
+        });
+        assert_eq!(threads.map(|t| t.join().unwrap()), [4, 40, 400]);
+    };
+    let found = search(Config::new(), sums);
+    assert_eq!(found.failures.len(), 0, "{:?}", found.failures.first());
+    assert_same(&found, &search(Config::new().traces(EXECUTIONS), sums));
+}
+
+#[test]
 fn a_crash_after_a_step_is_found() {
     let crash = || {
         if order(5) == RARE {

@@ -6,8 +6,10 @@
 //! the place where each function on the stack is *now*, also when the innermost one called into code that is
 //! not instrumented.
 
+use crate::bare;
 use crate::fiber::Fiber;
-use crate::runtime;
+use crate::patch;
+use crate::runtime::{self, Inside};
 use std::arch::naked_asm;
 use std::mem::offset_of;
 
@@ -40,10 +42,18 @@ impl Calls {
         self.slots.get(..self.len).unwrap_or_default()
     }
 
-    /// How many functions are in progress.
-    #[inline(always)]
-    pub fn depth(&self) -> usize {
-        self.len
+    fn push(&mut self, slot: usize) {
+        match self.slots.get_mut(self.len) {
+            Some(place) => {
+                *place = slot;
+                self.len += 1;
+            }
+            None => self.deeper(slot),
+        }
+    }
+
+    fn pop(&mut self) {
+        self.len = self.len.saturating_sub(1);
     }
 
     #[cold]
@@ -65,14 +75,46 @@ impl Default for Calls {
 const LEN: usize = offset_of!(Fiber, calls) + offset_of!(Calls, len);
 const ROOM: usize = offset_of!(Fiber, calls) + offset_of!(Calls, room);
 const AT: usize = offset_of!(Fiber, calls) + offset_of!(Calls, at);
+const LAST_EXIT: usize = offset_of!(Fiber, last_exit);
 
 /// There is no room for the slot of a function that begins.
 extern "C" fn entered_deeper(slot: usize) {
     runtime::me().calls.deeper(slot);
 }
 
-/// The function that made the last step has ended. What follows is hardly known, and often the end of the thread.
-extern "C" fn exited_further() {
+/// A function begins while hooks are taken out of the code; `slot` holds the return address of this call, which from now on leads to
+/// [`entered`] at once, if that can be done.
+extern "C" fn entered_anew(slot: usize) {
+    replace(slot, entered as *const () as usize);
+    runtime::me().calls.push(slot);
+}
+
+/// The same for one that ends. What follows is not known: it may need the thread pointer.
+extern "C" fn exited_anew(slot: usize) {
+    let pc = replace(slot, exited as *const () as usize);
+    let f = runtime::me();
+    f.calls.pop();
+    f.last_exit = pc;
+    f.dress();
+}
+
+fn replace(slot: usize, by: usize) -> usize {
+    // SAFETY: the slot was made by the call of the hook that is in progress.
+    let pc = unsafe { (slot as *const usize).read() };
+    if patch::is_news(pc) {
+        let _inside = Inside::enter();
+        patch::replace(pc, if bare::is_needed_after(pc) { exited_to_more as *const () as usize } else { by });
+    }
+    pc
+}
+
+/// What follows the end of a function, before the return address `pc`, needs the thread pointer; tells whether that can be seen to.
+pub fn needs_more(pc: usize) -> bool {
+    patch::replace_again(pc, exited as *const () as usize, exited_to_more as *const () as usize)
+}
+
+/// A function ends after which the thread pointer is needed.
+extern "C" fn dress() {
     runtime::me().dress();
 }
 
@@ -86,6 +128,22 @@ pub unsafe extern "C" fn __tsan_func_entry(caller: usize) {
     naked_asm!(
         "cmp byte ptr [rip + {listening}], 0",
         "je 2f",
+        "cmp byte ptr [rip + {taken_out}], 0",
+        "je {entered}",
+        "mov rdi, rsp",
+        "jmp {anew}",
+        "2: ret",
+        listening = sym runtime::LISTENING,
+        taken_out = sym patch::ON,
+        entered = sym entered,
+        anew = sym entered_anew,
+    )
+}
+
+/// The same where it is known that an execution is in progress.
+#[unsafe(naked)]
+unsafe extern "C" fn entered() {
+    naked_asm!(
         "mov rax, [rip + {me}]",
         "mov rcx, [rax + {len}]",
         "cmp rcx, [rax + {room}]",
@@ -94,10 +152,9 @@ pub unsafe extern "C" fn __tsan_func_entry(caller: usize) {
         "mov [rdx + 8 * rcx], rsp",
         "inc rcx",
         "mov [rax + {len}], rcx",
-        "2: ret",
+        "ret",
         "3: mov rdi, rsp",
         "jmp {deeper}",
-        listening = sym runtime::LISTENING,
         me = sym runtime::ME,
         len = const LEN,
         room = const ROOM,
@@ -116,21 +173,41 @@ pub unsafe extern "C" fn __tsan_func_exit() {
     naked_asm!(
         "cmp byte ptr [rip + {listening}], 0",
         "je 2f",
+        "cmp byte ptr [rip + {taken_out}], 0",
+        "je {exited}",
+        "mov rdi, rsp",
+        "jmp {anew}",
+        "2: ret",
+        listening = sym runtime::LISTENING,
+        taken_out = sym patch::ON,
+        exited = sym exited,
+        anew = sym exited_anew,
+    )
+}
+
+/// The same where it is known that an execution is in progress. Leaves behind where it was called.
+#[unsafe(naked)]
+unsafe extern "C" fn exited() {
+    naked_asm!(
         "mov rax, [rip + {me}]",
+        "mov rdx, [rsp]",
         "mov rcx, [rax + {len}]",
         // A function that began before the execution did is not on the list.
         "sub rcx, 1",
         "jb 2f",
         "mov [rax + {len}], rcx",
-        "cmp rcx, [rax + {depth}]",
-        "jb {further}",
+        "mov [rax + {last_exit}], rdx",
         "2: ret",
-        listening = sym runtime::LISTENING,
         me = sym runtime::ME,
         len = const LEN,
-        depth = const offset_of!(Fiber, bare_depth),
-        further = sym exited_further,
+        last_exit = const LAST_EXIT,
     )
+}
+
+/// The same where what follows needs the thread pointer.
+#[unsafe(naked)]
+unsafe extern "C" fn exited_to_more() {
+    naked_asm!("call {exited}", "jmp {dress}", exited = sym exited, dress = sym dress)
 }
 
 /// Hook: a module's constructor.
