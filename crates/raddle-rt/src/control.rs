@@ -87,6 +87,8 @@ pub fn conclude(store: &mut Store, outcome: Outcome) {
     }
     if store.learned {
         store.learned_in = store.stats.executions;
+        // What a thread did for long without a step may be steps now.
+        store.impatient = false;
     }
     let run = Finished { trace: &store.trace, outcome: &outcome, learned: store.learned };
     let strategy = &mut store.strategy;
