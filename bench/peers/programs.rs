@@ -105,13 +105,20 @@ fn buffer() {
     assert!(shared.queue.lock().unwrap().is_empty());
 }
 
-/// Processor time of this process and of its children that have ended, in seconds. The kernel counts it in
-/// hundredths.
-pub fn processor_time() -> f64 {
+/// Processor time of this process and of its children that have ended, in seconds: all of it, and what of it went into
+/// the kernel. The kernel counts it in hundredths.
+fn processor_times() -> (f64, f64) {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
     // utime, stime, cutime and cstime are the fields 14 to 17, the third being the first after the name.
-    fields[11..15].iter().map(|f| f.parse::<f64>().unwrap()).sum::<f64>() / 100.0
+    let [user, kernel, users, kernels] =
+        [11, 12, 13, 14].map(|i: usize| fields[i].parse::<f64>().unwrap() / 100.0);
+    (user + kernel + users + kernels, kernel + kernels)
+}
+
+/// All of it.
+pub fn processor_time() -> f64 {
+    processor_times().0
 }
 
 /// Whether all processor cores are to be used, which is the second argument.
@@ -142,11 +149,13 @@ pub fn measure(program: &Program, least: f64, mut search: impl FnMut(u64) -> (u6
     }
 }
 
-/// Prints a line about a program.
+/// Prints a line about a program, with the kernel's share in the processor time so far.
 pub fn print(program: &Program, executions: u64, steps: u64, seconds: f64) {
     let (name, operations) = (program.name, program.operations);
+    let (all, kernel) = processor_times();
+    let kernel = kernel / all.max(0.01);
     println!(
-        r#"{{"program":"{name}","operations":{operations},"executions":{executions},"steps":{steps},"seconds":{seconds}}}"#
+        r#"{{"program":"{name}","operations":{operations},"executions":{executions},"steps":{steps},"seconds":{seconds},"kernel":{kernel}}}"#
     );
 }
 
