@@ -199,6 +199,11 @@ fn a_long_loop_is_not_called_tested_and_no_livelock() {
     let ran = test("crashers", &limits);
     assert_eq!(compare("crashers", &ran, |_| vec!["too-long"]), 1);
     assert_eq!(ran.code, 3);
+    // An execution that the end of the budget cuts short takes nothing from those before it.
+    let limits = ["--test", "long", "goes_round", "--budget", "2s", "--max-steps", "50000"];
+    let ran = test("crashers", &limits);
+    assert_eq!(compare("crashers", &ran, |_| vec!["ok"]), 1);
+    assert_eq!(ran.code, 0);
 }
 
 #[test]

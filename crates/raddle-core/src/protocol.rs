@@ -140,8 +140,8 @@ pub struct Stats {
     pub points: u64,
     /// Intercepted calls that could not be modelled, by name, with the place that made them.
     pub uncontrolled: Vec<Uncontrolled>,
-    /// Executions that were given up because they had come to no end after ten times the steps allowed, though they
-    /// still got somewhere.
+    /// Executions that were given up because they had come to no end after ten times the steps allowed, or, if no other
+    /// came to its end, within the budget, though they still got somewhere.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub too_long: u64,
     /// Where threads that nobody joins panicked. Such a panic is a failure only if it depends on the schedule.

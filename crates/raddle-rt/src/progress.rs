@@ -192,6 +192,10 @@ impl Runtime {
             if !spent && self.steps <= limit.saturating_mul(FAIR_LIMIT) {
                 return;
             }
+            if spent && self.store.stats.completed > 0 {
+                // Others came to their end: this one began too late.
+                crate::control::abandon();
+            }
             if spent || self.rounds.is_empty() && gets_somewhere(&self.store.trace, events) {
                 crate::control::too_long();
             }
