@@ -78,9 +78,9 @@ fn cargo(root: &Path, target: &Path, extra: &[&str]) -> Output {
 }
 
 fn watch(root: &Path) {
-    for path in
-        ["Cargo.lock", "Cargo.toml", "crates/raddle-rt", "crates/raddle-core", "crates/raddle-debuginfo"]
-    {
+    let crates =
+        ["raddle-core", "raddle-debuginfo", "raddle-model", "raddle-rt"].map(|c| format!("crates/{c}"));
+    for path in ["Cargo.lock", "Cargo.toml"].into_iter().chain(crates.iter().map(String::as_str)) {
         let path = root.join(path);
         if path.exists() {
             println!("cargo::rerun-if-changed={}", path.display());

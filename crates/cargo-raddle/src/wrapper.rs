@@ -35,7 +35,7 @@ pub const INSTRUMENT: &[&str] = &[
 const MIX: &str = "-Cunsafe-allow-abi-mismatch=sanitizer";
 
 /// Crates of ours that run inside the program under test and are no part of it.
-const OURS: &[&str] = &["raddle", "raddle_core", "raddle_harness"];
+const OURS: &[&str] = &["raddle", "raddle_harness", "raddle_model"];
 
 /// Acts as the compiler; returns only if that could not be started.
 pub fn run(mut args: impl Iterator<Item = OsString>) -> std::io::Error {

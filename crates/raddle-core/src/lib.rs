@@ -20,18 +20,10 @@
 #![forbid(unsafe_code)]
 
 pub mod coverage;
-pub mod event;
 pub mod hunt;
 pub mod location_pairs;
-pub mod outcome;
 pub mod pattern;
-pub mod protocol;
-pub mod schedule;
 pub mod stats;
 pub mod strategy;
-pub mod trace;
 
-pub use event::{Access, Content, Event, LockMode, MethodId, Op, Ordering, SiteId, ThreadId, Value, VarId};
-pub use outcome::{Kind, Outcome};
-pub use schedule::{Schedule, Transfer};
-pub use trace::{NameId, Site, Symbols, Trace};
+pub use raddle_model::*;

@@ -1,7 +1,7 @@
 //! How a closure is checked.
 
-use raddle_core::Schedule;
-use raddle_core::protocol::{Entry, Job};
+use raddle_model::Schedule;
+use raddle_model::protocol::{DEFAULT_STRATEGY, Entry, Job};
 use std::time::Duration;
 
 /// How a closure is checked.
@@ -20,7 +20,7 @@ impl Default for Config {
                 entry: Entry::Main,
                 message_fd: -1,
                 seed: 0,
-                strategy: raddle_core::strategy::DEFAULT.to_owned(),
+                strategy: DEFAULT_STRATEGY.to_owned(),
                 schedules: 1_000,
                 budget_ms: 0,
                 max_failures: 1,

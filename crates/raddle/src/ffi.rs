@@ -4,7 +4,7 @@
 //! build and link without it, so it looks for the one function it needs by name at run time. That takes a call of
 //! `dlsym`, a cast of its result, and two callbacks with C linkage; everything else is safe code elsewhere.
 
-use raddle_core::protocol::Job;
+use raddle_model::protocol::Job;
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +17,9 @@ pub enum Asked {
     /// A failure is a finding.
     Check,
 }
+
+/// The closure under check, whatever its type: what is compiled for it is its own code and nothing of this crate.
+pub type Closure<'a> = dyn Fn() + Sync + 'a;
 
 type Check = unsafe extern "C" fn(
     job: *const u8,
@@ -40,20 +43,20 @@ pub fn inside() -> bool {
 }
 
 /// Has the runtime check a closure and returns its answer line by line; `None` if there is no runtime.
-pub fn check<F: Fn() + Sync>(job: &Job, f: &F, asked: Asked) -> Option<Vec<String>> {
+pub fn check(job: &Job, f: &Closure<'_>, asked: Asked) -> Option<Vec<String>> {
     let check = runtime()?;
     let job = serde_json::to_vec(job).expect("a job is plain data");
     let mut lines: Vec<String> = Vec::new();
-    // SAFETY: `job` is a live buffer of the length given. `run::<F>` is called with `f`, which outlives the call,
-    // and only by one thread at a time that is not the calling one, which `F: Sync` allows. `answer` is called with
+    // SAFETY: `job` is a live buffer of the length given. `run` is called with `f`, which outlives the call,
+    // and only by one thread at a time that is not the calling one, which `Sync` allows. `answer` is called with
     // `lines`, which nobody else uses meanwhile, by this thread.
     unsafe {
         check(
             job.as_ptr(),
             job.len(),
             c_int::from(asked == Asked::Check),
-            run::<F>,
-            (&raw const *f).cast_mut().cast(),
+            run,
+            (&raw const f).cast_mut().cast(),
             answer,
             (&raw mut lines).cast(),
         );
@@ -72,10 +75,10 @@ fn runtime() -> Option<Check> {
 }
 
 /// One execution: 0 if the closure returned, 1 if it panicked.
-extern "C" fn run<F: Fn() + Sync>(f: *mut c_void) -> c_int {
+extern "C" fn run(f: *mut c_void) -> c_int {
     INSIDE.store(true, Ordering::Relaxed);
-    // SAFETY: `check` passes a live `F`.
-    let f = unsafe { &*f.cast_const().cast::<F>() };
+    // SAFETY: `check` passes the address of its reference to a live closure.
+    let f = unsafe { *f.cast_const().cast::<&Closure<'_>>() };
     c_int::from(catch_unwind(AssertUnwindSafe(f)).is_err())
 }
 

@@ -42,15 +42,15 @@ mod report;
 mod schedule;
 
 pub use config::Config;
-pub use raddle_core::Schedule;
-pub use raddle_core::outcome::Kind;
-pub use raddle_core::protocol::{Failure, Stats, Stop};
 pub use raddle_macros::test;
+pub use raddle_model::Schedule;
+pub use raddle_model::outcome::Kind;
+pub use raddle_model::protocol::{Failure, Stats, Stop};
 pub use report::Report;
 pub use schedule::{BadSchedule, parse_schedule, schedule_text};
 
-use ffi::Asked;
-use raddle_core::protocol::{Job, Message};
+use ffi::{Asked, Closure};
+use raddle_model::protocol::{Job, Message};
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
 
@@ -63,10 +63,17 @@ static TURN: Mutex<()> = Mutex::new(());
 /// When an execution fails, when the search could not be done, or when no execution had a scheduling point.
 #[track_caller]
 pub fn check(config: Config, f: impl Fn() + Sync) {
+    let crates = crates_of(std::any::type_name_of_val(&f));
+    verify(&config, crates, &f);
+}
+
+/// What [`check`] does, compiled once and not in every crate that calls it.
+#[track_caller]
+fn verify(config: &Config, crates: Vec<String>, f: &Closure<'_>) {
     let at = Location::caller();
-    let report = run(&config, &f, Asked::Check);
+    let report = run(config, crates, f, Asked::Check);
     if let Some(problem) = report.problem() {
-        panic!("{}", report::explain(&problem, &report, &config, at));
+        panic!("{}", report::explain(&problem, &report, config, at));
     }
 }
 
@@ -77,16 +84,16 @@ pub fn check(config: Config, f: impl Fn() + Sync) {
 /// When the program was built without raddle's hooks, or when called inside an execution.
 #[track_caller]
 pub fn explore(config: Config, f: impl Fn() + Sync) -> Report {
-    run(&config, &f, Asked::Explore)
+    run(&config, crates_of(std::any::type_name_of_val(&f)), &f, Asked::Explore)
 }
 
 #[track_caller]
-fn run<F: Fn() + Sync>(config: &Config, f: &F, asked: Asked) -> Report {
+fn run(config: &Config, crates: Vec<String>, f: &Closure<'_>, asked: Asked) -> Report {
     if ffi::inside() {
         panic!("raddle: a closure under check must not call raddle::check or raddle::explore");
     }
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let job = Job { crates: crates_of::<F>(), ..config.job() };
+    let job = Job { crates, ..config.job() };
     let Some(lines) = ffi::check(&job, f, asked) else {
         panic!(
             "raddle: this program was built without raddle's hooks, so its threads cannot be controlled and nothing \
@@ -112,8 +119,8 @@ fn run<F: Fn() + Sync>(config: &Config, f: &F, asked: Asked) -> Report {
 /// The crates whose frames count as the user's own: the one that wrote the closure, whose name begins the name of
 /// the closure's type, the package that is being tested, and the one that the executable was made of (a function
 /// pointer does not say where it comes from). Under `cargo raddle` the command knows better.
-fn crates_of<F>() -> Vec<String> {
-    let path = std::any::type_name::<F>().trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
+fn crates_of(closure: &str) -> Vec<String> {
+    let path = closure.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
     let own = path.split_once("::").map_or("", |(krate, _)| krate).to_owned();
     let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
     let executable = std::env::current_exe().ok();
@@ -139,19 +146,15 @@ fn without_hash(stem: &str) -> &str {
 mod tests {
     use super::{Config, check, crates_of, explore, without_hash};
 
-    fn crates_around<F: Fn()>(_: F) -> Vec<String> {
-        crates_of::<F>()
-    }
-
     #[test]
     fn the_crate_that_wrote_a_closure_is_under_test() {
-        assert_eq!(crates_around(|| {})[0], "raddle");
+        assert_eq!(crates_of(std::any::type_name_of_val(&|| {}))[0], "raddle");
     }
 
     #[test]
     fn a_function_pointer_is_taken_for_one_of_the_executable() {
         let pointer: fn() = || {};
-        assert_eq!(crates_around(pointer), ["raddle"]);
+        assert_eq!(crates_of(std::any::type_name_of_val(&pointer)), ["raddle"]);
         assert_eq!(without_hash("some-test-0123456789abcdef"), "some-test");
         assert_eq!(without_hash("peer-raddle"), "peer-raddle");
     }

@@ -1,8 +1,8 @@
 //! What came of a check, as data and in words.
 
 use crate::{Config, schedule_text};
-use raddle_core::protocol::{Failure, Stats, Stop};
-use raddle_core::{Content, Event, Op, Symbols, Trace};
+use raddle_model::protocol::{Failure, Stats, Stop};
+use raddle_model::{Content, Event, Op, Symbols, Trace};
 use std::fmt::Write;
 use std::panic::Location;
 

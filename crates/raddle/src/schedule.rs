@@ -1,6 +1,6 @@
 //! Schedules as one line of text, short enough to be copied from a message into a test.
 
-use raddle_core::{Schedule, ThreadId, Transfer};
+use raddle_model::{Schedule, ThreadId, Transfer};
 
 /// Text that is not a schedule.
 #[derive(Clone, PartialEq, Eq, Debug)]

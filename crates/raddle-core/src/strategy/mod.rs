@@ -150,8 +150,7 @@ pub trait Strategy: std::fmt::Debug + Send {
     }
 }
 
-/// The strategy for those who do not ask for one.
-pub const DEFAULT: &str = "auto";
+pub use crate::protocol::DEFAULT_STRATEGY as DEFAULT;
 
 /// The strategies that can be asked for by name, with what may follow a colon.
 pub const NAMES: &[(&str, &str)] = &[

@@ -46,7 +46,7 @@ impl Trace {
     /// A trace whose every dynamic variable is its own name, for tests and examples.
     ///
     /// ```
-    /// use raddle_core::{Event, Trace};
+    /// use raddle_model::{Event, Trace};
     /// let t = Trace::from_events([Event::read(0, 4, 0), Event::write(1, 9, 0)]);
     /// assert_eq!(t.vars.len(), 1);
     /// ```

@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 /// The environment variable that holds the path of the job file.
 pub const JOB_VAR: &str = "RADDLE_JOB";
 
+/// The strategy for those who do not ask for one.
+pub const DEFAULT_STRATEGY: &str = "auto";
+
 /// How the program under test begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -67,7 +70,7 @@ pub struct Job {
     /// its own values for the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<String>,
-    /// Where a harness reads the tests it is to run; see [`hunt`](crate::hunt::protocol).
+    /// Where a harness reads the tests it is to run; see `raddle_core::hunt::protocol`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_fd: Option<i32>,
     /// A file with what debug information says about the calls of this very executable; see `raddle_debuginfo`.
@@ -151,7 +154,7 @@ pub struct Stats {
     pub failures: u64,
     /// Milliseconds, for people only.
     pub elapsed_ms: u64,
-    /// What the strategy of a check says about itself; see [`Strategy::notes`](crate::strategy::Strategy::notes).
+    /// What the strategy of a check says about itself; see `raddle_core::strategy::Strategy::notes`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<f64>,
 }
