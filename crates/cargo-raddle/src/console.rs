@@ -2,17 +2,18 @@
 
 use crate::columns::Layout;
 use crate::discover::Test;
+use crate::error::Result;
 use crate::events::Summary;
 use crate::exit::Exit;
 use crate::explain::{brief, explain};
-use crate::finding::Finding;
+use crate::finding::{Finding, next_step};
 use crate::sources::Sources;
 use crate::supervise::{Tested, Verdict};
 use indicatif::{ProgressBar, ProgressStyle};
 use raddle_core::protocol::{Stats, Stop};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The width assumed when nobody looks.
@@ -51,7 +52,7 @@ impl Console {
     }
 
     /// A test ended; `files` are those of its findings.
-    pub fn test(&mut self, test: &Test, tested: &Tested, files: &[PathBuf]) {
+    pub fn test(&mut self, test: &Test, tested: &Tested, files: &[Result<PathBuf>]) {
         let id = test.target.id();
         if self.target.as_ref() != Some(&id) {
             self.say(&heading(test));
@@ -152,14 +153,8 @@ fn heading(test: &Test) -> String {
     }
 }
 
-fn repeat_with(finding: &Finding, file: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let file = file.strip_prefix(here).unwrap_or(file);
-    format!(
-        "execution {}; repeat it with: cargo raddle replay {}\n",
-        finding.failure.execution,
-        file.display()
-    )
+fn repeat_with(finding: &Finding, file: &Result<PathBuf>) -> String {
+    format!("execution {}; {}\n", finding.failure.execution, next_step(file))
 }
 
 /// Panics that the test is taken to expect.

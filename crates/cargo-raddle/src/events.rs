@@ -78,8 +78,8 @@ pub enum Event<'a> {
         execution: u64,
         /// Steps in the trace.
         steps: usize,
-        /// The finding file.
-        file: &'a Path,
+        /// The finding file, unless it could not be written.
+        file: Option<&'a Path>,
     },
     /// A failure that did not repeat.
     Unconfirmed {

@@ -25,6 +25,7 @@ mod output;
 mod padded;
 mod replay;
 mod runtime;
+mod scratch;
 mod sources;
 mod supervise;
 mod test;
@@ -106,7 +107,7 @@ fn dispatch(cli: &Cli) -> Exit {
 
 fn finish(cli: &Cli, result: Result<()>, output: &mut Output, summary: &mut Summary) -> Exit {
     if let Err(error) = result {
-        output.error(&error);
+        output.error(&interrupt::or(error));
         if summary.findings == 0 {
             summary.exit_code = Exit::Failed;
         }

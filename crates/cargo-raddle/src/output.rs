@@ -3,7 +3,7 @@
 use crate::cli::Format;
 use crate::console::Console;
 use crate::discover::Test;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::events::{Event, Summary};
 use crate::supervise::Tested;
 use indicatif::ProgressBar;
@@ -53,7 +53,7 @@ impl Output {
     }
 
     /// A test ended; `files` are those of its findings.
-    pub fn test(&mut self, test: &Test, tested: &Tested, files: &[PathBuf]) {
+    pub fn test(&mut self, test: &Test, tested: &Tested, files: &[Result<PathBuf>]) {
         match self {
             Output::Human(console) => console.test(test, tested, files),
             Output::Json => {
@@ -68,7 +68,7 @@ impl Output {
                         at: failure.at.as_ref(),
                         execution: failure.execution,
                         steps: failure.trace.events.len(),
-                        file,
+                        file: file.as_deref().ok(),
                     }
                     .print();
                 }

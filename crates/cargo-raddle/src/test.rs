@@ -3,12 +3,13 @@
 use crate::cli::{SearchArgs, TestArgs};
 use crate::compile::{Built, Workspace, absolute, foreign};
 use crate::discover::{self, Filter, Test};
-use crate::error::{Context, Result};
+use crate::error::Result;
 use crate::events::Summary;
 use crate::finding::Origin;
 use crate::host;
 use crate::output::Output;
 use crate::runtime::Runtime;
+use crate::scratch::Scratch;
 use crate::supervise::{Lab, Tested};
 use crate::worker::MESSAGE_FD;
 use raddle_core::protocol::{Entry, Job, Stats};
@@ -23,7 +24,7 @@ pub fn run(args: &TestArgs, output: &mut Output, summary: &mut Summary) -> Resul
         output.warning(&format!("not tested: {left_out}"));
     }
     let tests = select(args, built, &runtime, summary)?;
-    let scratch = scratch(&out)?;
+    let scratch = Scratch::new(&out)?;
     let findings = out.join("findings");
     let origin = Origin {
         rustc: &rustc,
@@ -48,20 +49,11 @@ pub fn run(args: &TestArgs, output: &mut Output, summary: &mut Summary) -> Resul
         bar.set_message(format!("{}: {} schedules", tests[index].label(), stats.executions));
     };
     lab.run(&tests, &progress, |test: &Test, tested: Tested| {
-        let files: Vec<PathBuf> = tested.findings.iter().map(|f| f.save(&findings)).collect::<Result<_>>()?;
+        let files: Vec<Result<PathBuf>> = tested.findings.iter().map(|f| f.save(&findings)).collect();
         summary.add(&tested);
         output.test(test, &tested, &files);
-        Ok(())
+        files.iter().filter_map(|file| file.as_ref().err()).for_each(|error| output.error(error));
     })
-}
-
-/// A directory for job files, removed at the end.
-pub fn scratch(out: &Path) -> Result<tempfile::TempDir> {
-    std::fs::create_dir_all(out).context(|| format!("cannot create `{}`", out.display()))?;
-    tempfile::Builder::new()
-        .prefix("work-")
-        .tempdir_in(out)
-        .context(|| format!("cannot write to `{}`", out.display()))
 }
 
 /// All that comes before the first test.

@@ -156,7 +156,7 @@ impl Lab<'_> {
                 findings: vec![],
                 first: None,
                 saved: 0,
-                outdated: 0,
+                outdated: vec![],
                 unconfirmed: vec![],
                 isolated: false,
                 per_thread: false,

@@ -7,7 +7,6 @@ use super::executor::Workers;
 use super::hunted::Unconfirmed;
 use super::judge;
 use super::store::{Kept, Saved};
-use crate::error::Result;
 use crate::interrupt;
 use raddle_core::Kind;
 use raddle_core::hunt::generate::Plan;
@@ -75,7 +74,7 @@ impl Hunt<'_> {
                 let smaller = judge::cause(&self.subject.harness, &confirmed.found);
                 // Many tests show one bug; the minimal one says which.
                 if self.kept.insert(smaller.clone()) {
-                    self.keep(confirmed)?;
+                    self.keep(confirmed);
                 } else {
                     self.repeated += u32::from(kind == Kind::NonLinearizable);
                 }
@@ -197,21 +196,21 @@ impl Hunt<'_> {
         Ok((shrunk.found, shrunk.finished))
     }
 
-    fn keep(&mut self, confirmed: Confirmed) -> Result<()> {
+    fn keep(&mut self, confirmed: Confirmed) {
         let found = Kept::new(&self.subject.harness, confirmed);
         let job = self.lab.job(self.subject);
         let dir = self.lab.findings;
-        let file = Saved::new(&found, self.subject, self.lab.runtime, &job, dir).save(dir)?;
+        let file = Saved::new(&found, self.subject, self.lab.runtime, &job, dir).save(dir);
         self.done.findings.push((found, file));
         self.done.progress.findings = self.done.findings.len();
-        Ok(())
     }
 
     /// What earlier hunts found comes first.
     pub(super) fn repeat_saved(&mut self) -> Ran<()> {
         for (file, saved) in Saved::earlier(self.lab.findings, &self.subject.harness.target) {
-            if saved.other_build(self.subject, self.lab.runtime).is_some() {
-                self.done.outdated += 1;
+            let harness = &self.subject.harness;
+            if saved.other_build(self.subject, self.lab.runtime).is_some() || saved.check(harness).is_err() {
+                self.done.outdated.push(file);
                 continue;
             }
             self.proof.renew();
@@ -223,9 +222,9 @@ impl Hunt<'_> {
                     self.causes.insert(found.cause.clone(), ATTEMPTS);
                     self.causes.insert(saved.cause.clone(), ATTEMPTS);
                     self.done.saved += 1;
-                    self.done.findings.push((found, file));
+                    self.done.findings.push((found, Ok(file)));
                 }
-                Err(_) => self.done.outdated += 1,
+                Err(_) => self.done.outdated.push(file),
             }
         }
         Ok(Ok(()))
