@@ -150,6 +150,7 @@ impl Lab<'_> {
             explained: 0,
             next_run: 0,
             began,
+            until,
             told: began,
             progress,
             done: Hunted {
@@ -230,6 +231,8 @@ pub(super) struct Hunt<'a> {
     pub(super) explained: u32,
     next_run: u64,
     began: Instant,
+    /// When its time is over.
+    pub(super) until: Option<Instant>,
     told: Instant,
     progress: &'a dyn Fn(&Progress),
     pub(super) done: Hunted,

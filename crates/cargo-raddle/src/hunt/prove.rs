@@ -31,6 +31,8 @@ const BY_CHANCE: u32 = 2;
 const MINIMISING: Duration = Duration::from_secs(15);
 /// Time for making a large test small before that.
 const SHRINKING: Duration = Duration::from_secs(5);
+/// How long proving may go on when the time of the hunt is over. The help of `--budget` says so.
+const GRACE: Duration = Duration::from_secs(15);
 
 impl Hunt<'_> {
     /// Confirms, minimises and keeps a violation, unless its cause is known.
@@ -151,6 +153,7 @@ impl Hunt<'_> {
         let strategy = plan.runs.first().map_or(settings.strategy.as_str(), |(s, _)| s.as_str());
         // The sequential orders are run anew as well: a set of them that is not complete makes anything a violation.
         let mut anew = self.lab.last_word(self.subject);
+        self.proof.set_deadline(Some(self.proved_by(confirm::PATIENCE)));
         let first = confirm::confirm(&mut self.proof, &mut anew, &found, strategy, settings.seed)?;
         self.oracle.learn(&anew);
         let first = match first {
@@ -165,7 +168,7 @@ impl Hunt<'_> {
             return Ok(Ok(first));
         }
         let mark = confirm::mark(&small.verdict);
-        self.proof.set_deadline(Some(Instant::now() + confirm::PATIENCE));
+        self.proof.set_deadline(Some(self.proved_by(confirm::PATIENCE)));
         self.proof.renew();
         let schedule = &small.execution.schedule;
         let mut anew = self.lab.last_word(self.subject);
@@ -177,6 +180,11 @@ impl Hunt<'_> {
         }
     }
 
+    /// When something that may take so long has to be done.
+    fn proved_by(&self, patience: Duration) -> Instant {
+        deadline(Instant::now() + patience, self.until)
+    }
+
     /// The smallest test that shows a violation and is found in this time.
     fn minimised(
         &mut self,
@@ -184,7 +192,7 @@ impl Hunt<'_> {
         patience: Duration,
     ) -> std::result::Result<Minimised, ExecutorError> {
         let options = MinimiseOptions { seed: self.lab.settings.seed, ..MinimiseOptions::default() };
-        self.proof.set_deadline(Some(Instant::now() + patience));
+        self.proof.set_deadline(Some(self.proved_by(patience)));
         minimise(&mut self.proof, &mut self.oracle, &self.subject.harness, found, &options)
     }
 
@@ -214,8 +222,13 @@ impl Hunt<'_> {
                 continue;
             }
             self.proof.renew();
+            self.proof.set_deadline(Some(self.proved_by(confirm::PATIENCE)));
             let mut anew = self.lab.last_word(self.subject);
-            match executed!(repeat(&mut self.proof, &mut anew, &saved)) {
+            let repeated = match repeat(&mut self.proof, &mut anew, &saved) {
+                Err(ExecutorError::Over) if !interrupt::interrupted() => Err("it took too long".to_owned()),
+                repeated => executed!(repeated),
+            };
+            match repeated {
                 Ok(confirmed) => {
                     let found = Kept::new(&self.subject.harness, confirmed);
                     self.kept.insert(found.cause.clone());
@@ -229,6 +242,11 @@ impl Hunt<'_> {
         }
         Ok(Ok(()))
     }
+}
+
+/// What is to be done by `wanted` is done soon after the end of the hunt's time.
+fn deadline(wanted: Instant, until: Option<Instant>) -> Instant {
+    until.map_or(wanted, |until| wanted.min(until + GRACE))
 }
 
 /// Whether a test makes so many calls side by side that it is better made small before anything is proved.
@@ -246,4 +264,18 @@ pub fn repeat(
     let outcome =
         confirm::replay(workers, oracle, &saved.test, saved.job.seed, &saved.failure.schedule, &mark)?;
     Ok(outcome.map_err(|refuted| refuted.instead))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proving_ends_soon_after_the_time_of_the_hunt() {
+        let now = Instant::now();
+        let later = |seconds| now + Duration::from_secs(seconds);
+        assert_eq!(deadline(later(30), None), later(30));
+        assert_eq!(deadline(later(30), Some(later(60))), later(30));
+        assert_eq!(deadline(later(30), Some(later(5))), later(20));
+    }
 }
