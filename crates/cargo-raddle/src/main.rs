@@ -113,8 +113,8 @@ fn finish(cli: &Cli, result: Result<()>, output: &mut Output, summary: &mut Summ
         }
     }
     // A failed command has no totals for people, and a replay has said all.
-    let wanted = match cli.command {
-        Command::Test(_) => summary.tests > 0 || summary.exit_code != Exit::Failed,
+    let wanted = match &cli.command {
+        Command::Test(args) => !args.list && (summary.tests > 0 || summary.exit_code != Exit::Failed),
         _ => false,
     };
     if wanted || matches!(output, Output::Json) {

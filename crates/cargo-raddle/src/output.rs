@@ -36,6 +36,14 @@ impl Output {
         }
     }
 
+    /// Only which tests there are.
+    pub fn list(&mut self, tests: &[Test]) {
+        match self {
+            Output::Human(console) => console.list(tests),
+            Output::Json => tests.iter().for_each(|test| Event::listed(test).print()),
+        }
+    }
+
     /// A bar to tell progress to.
     pub fn bar(&self) -> ProgressBar {
         match self {
@@ -83,7 +91,7 @@ impl Output {
     /// What was asked could not be done.
     pub fn error(&mut self, error: &Error) {
         match self {
-            Output::Human(_) => eprintln!("error: {error}"),
+            Output::Human(_) => eprintln!("error: {}", error.in_full()),
             Output::Json => Event::Error { message: error.to_string(), details: error.details() }.print(),
         }
     }

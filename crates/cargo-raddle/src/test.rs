@@ -3,8 +3,10 @@
 use crate::cli::{SearchArgs, TestArgs};
 use crate::compile::{Built, Workspace, absolute, foreign};
 use crate::discover::{self, Filter, Test};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::events::Summary;
+use crate::exit::Exit;
+use crate::explain::many;
 use crate::finding::Origin;
 use crate::host;
 use crate::output::Output;
@@ -18,12 +20,23 @@ use std::sync::Arc;
 
 /// Builds, runs, reports; the totals grow as it goes, so that an error in the middle loses nothing.
 pub fn run(args: &TestArgs, output: &mut Output, summary: &mut Summary) -> Result<()> {
+    if args.nocapture {
+        return Err(Error::NoCapture);
+    }
     host::check_machine(args.build.target.as_deref())?;
     let Prepared { built, manifest, runtime, out, rustc } = prepare(args)?;
     for left_out in &built.left_out {
         output.warning(&format!("not tested: {left_out}"));
     }
     let tests = select(args, built, &runtime, summary)?;
+    if args.list {
+        output.list(&tests);
+        summary.exit_code = Exit::Clean;
+        return Ok(());
+    }
+    if !args.args.is_empty() && tests.iter().all(|test| test.name.is_some()) {
+        output.warning("what stands after `--` is for programs; tests do not get it");
+    }
     let scratch = Scratch::new(&out)?;
     let findings = out.join("findings");
     let origin = Origin {
@@ -46,7 +59,7 @@ pub fn run(args: &TestArgs, output: &mut Output, summary: &mut Summary) -> Resul
     output.start(&lab.job, &rustc, tests.len());
     let bar = output.bar();
     let progress = |index: usize, stats: &Stats| {
-        bar.set_message(format!("{}: {} schedules", tests[index].label(), stats.executions));
+        bar.set_message(format!("{}: {}", tests[index].label(), many(stats.executions, "schedule")));
     };
     lab.run(&tests, &progress, |test: &Test, tested: Tested| {
         let files: Vec<Result<PathBuf>> = tested.findings.iter().map(|f| f.save(&findings)).collect();

@@ -259,6 +259,30 @@ fn a_name_that_matches_nothing_is_an_error_that_names_the_nearest() {
 }
 
 #[test]
+fn tests_are_listed_without_being_run() {
+    let fake = Fake::new(&["quick", "slow"]);
+    fake.answer("ignored", "slow: test\n");
+    let ran = fake.run(&["test", "--libtest", "--list"], &[]);
+    assert_eq!((ran.code, fake.path("quick.args").exists()), (0, false));
+    assert!(ran.stdout.ends_with("quick: test\n\n1 test\n"), "{}", ran.stdout);
+    let ran = fake.test(&["--list", "--include-ignored"]);
+    let listed: Vec<String> = ran.named("listed").iter().map(|e| e["test"].to_string()).collect();
+    assert_eq!((ran.code, listed), (0, vec!["\"quick\"".to_owned(), "\"slow\"".to_owned()]));
+}
+
+#[test]
+fn what_cargos_users_are_used_to_is_understood_or_refused_with_the_reason() {
+    let fake = Fake::new(&["quick"]);
+    fake.passes("quick");
+    let ran = fake.test(&["--nocapture"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.named("error")[0]["message"].as_str().unwrap().contains("cargo test -- --nocapture"));
+    let ran = fake.test(&["--test-threads", "1", "--", "--nocapture"]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    assert!(ran.named("warning")[0]["message"].as_str().unwrap().contains("after `--`"), "{}", ran.stdout);
+}
+
+#[test]
 fn ignored_tests_run_only_on_request_and_know_it() {
     let fake = Fake::new(&["quick", "slow"]);
     fake.answer("ignored", "slow: test\n");

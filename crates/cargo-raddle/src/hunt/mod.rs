@@ -29,8 +29,9 @@ mod watch;
 use crate::cli::{Format, HuntArgs, HuntSearchArgs};
 use crate::compile::absolute;
 use crate::console;
-use crate::error::{Error, Result};
+use crate::error::{self, Error, Result};
 use crate::exit::Exit;
+use crate::explain::many;
 use crate::host;
 use crate::interrupt;
 use crate::runtime::Runtime;
@@ -195,13 +196,13 @@ fn one(prepared: &Prepared, prospect: &Prospect, lab: &Lab<'_>, bar: &ProgressBa
     let progress = |p: &Progress| {
         let seconds = began.elapsed().as_secs_f64().max(0.001);
         bar.set_message(format!(
-            "{}: {} tests, {:.0} executions/s, {} of {} pairs, {} findings",
+            "{}: {}, {:.0} executions/s, {} of {} pairs, {}",
             prospect.target,
-            p.tests,
+            many(p.tests, "test"),
             p.executions as f64 / seconds,
             p.covered,
             p.pairs,
-            p.findings
+            many(p.findings as u64, "finding")
         ));
     };
     match lab.hunt(&subject, &progress) {
@@ -253,7 +254,7 @@ fn verdict(hunted: &Hunted) -> Verdict {
     } else if hunted.steps == 0 {
         untested("no scheduling point: its methods change nothing that threads share".to_owned())
     } else if !hunted.unconfirmed.is_empty() {
-        untested(format!("{} violations were not confirmed", hunted.unconfirmed.len()))
+        untested(format!("{} not confirmed", many(hunted.unconfirmed.len() as u64, "violation")))
     } else {
         Verdict::Clean
     }
@@ -360,7 +361,7 @@ impl Voice {
     fn error(&self, error: &Error) {
         match self.format {
             Format::Json => Event::Error { message: error.to_string(), details: error.details() }.print(),
-            Format::Human => self.bar.suspend(|| eprintln!("error: {error}")),
+            Format::Human => self.bar.suspend(|| eprintln!("error: {}", error.in_full())),
         }
     }
 
@@ -379,7 +380,7 @@ impl Voice {
         }
         self.say(&report::outcome(target, &result.verdict, result.hunted.as_ref()));
         if let Some(details) = &result.details {
-            self.say(&report::indented(details));
+            self.say(&error::indented(details));
         }
         let (Some(subject), Some(hunted)) = (&result.subject, &result.hunted) else { return };
         let promises = report::promises(&subject.harness);

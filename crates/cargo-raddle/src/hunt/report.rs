@@ -8,7 +8,7 @@ use super::subject::Subject;
 use crate::columns::{self, Labels, Layout};
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::explain;
+use crate::explain::{self, many};
 use crate::finding::next_step;
 use crate::sources::Sources;
 use raddle_core::hunt::oracle::CallRef;
@@ -157,13 +157,6 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
     text
 }
 
-/// What the compiler says, as part of the line above.
-pub fn indented(details: &str) -> String {
-    let errors = details.lines().skip_while(|l| !l.contains("error")).filter(|l| !l.trim().is_empty());
-    let lines: Vec<String> = errors.take(20).map(|l| format!("     {l}")).collect();
-    lines.join("\n")
-}
-
 /// Which methods are not held to take effect at one moment, and why.
 pub fn promises(harness: &Harness) -> String {
     let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -286,20 +279,16 @@ pub fn summary(summary: &Summary) -> String {
     };
     let mut text =
         format!("raddle hunt: {verdict}. {} clean; {} with findings", summary.clean, summary.found);
-    for (count, what) in [
-        (summary.untested, "not tested"),
-        (summary.skipped, "skipped"),
-        (summary.errors, "with an error"),
-        (summary.unconfirmed, "violations not confirmed"),
-    ] {
+    for (count, what) in
+        [(summary.untested, "not tested"), (summary.skipped, "skipped"), (summary.errors, "with an error")]
+    {
         if count > 0 {
             let _ = write!(text, "; {count} {what}");
         }
     }
+    if summary.unconfirmed > 0 {
+        let _ = write!(text, "; {} not confirmed", many(summary.unconfirmed as u64, "violation"));
+    }
     let _ = write!(text, "; {}, {}", many(summary.tests, "test"), many(summary.executions, "execution"));
     text
-}
-
-fn many(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
