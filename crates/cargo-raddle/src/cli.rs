@@ -61,6 +61,12 @@ pub struct TestArgs {
     /// Run tests marked #[ignore] as well
     #[arg(long)]
     pub include_ignored: bool,
+    /// Show which tests would be run, and stop
+    #[arg(long)]
+    pub list: bool,
+    /// What cargo's users are used to; it is refused with the reason
+    #[arg(long, hide = true, alias = "no-capture", alias = "show-output")]
+    pub nocapture: bool,
     /// How results are shown
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
     pub format: Format,
@@ -68,7 +74,7 @@ pub struct TestArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Tests run at the same time; a long check of a closure uses what a few tests leave over [default: number of cores]
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, short, alias = "test-threads", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub jobs: Option<u64>,
     /// Arguments for a program (--bin, --example, --executable or a test without harness)
     #[arg(last = true, value_name = "ARGS")]
@@ -275,8 +281,8 @@ pub struct HuntBuildArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Search")]
 pub struct HuntSearchArgs {
-    /// Time per type at most: 500ms, 30s, 2m, 1h; 0 for no limit [default: 30s, or a share of 2m where no type is
-    /// named, or none with --schedules]
+    /// Time per type at most, once it is built: 500ms, 30s, 2m, 1h; 0 for no limit. What is found at its end may take 15 s more to
+    /// be proved [default: 30s, or a share of 2m where no type is named, or none with --schedules]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub budget: Option<Duration>,
     /// Executions of generated tests per type at most

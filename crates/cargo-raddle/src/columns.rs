@@ -4,6 +4,7 @@
 //! do something in the part that is shown have a column; where these are too many for columns, their steps stand below each
 //! other, under the names of the threads.
 
+use crate::explain::many;
 use crate::sources::Sources;
 use raddle_core::protocol::Failure;
 use raddle_core::{Access, Event, LockMode, Op, Site, ThreadId, Value, VarId};
@@ -12,6 +13,8 @@ use std::fmt::Write;
 
 /// A column narrower than this says nothing.
 const NARROWEST: usize = 30;
+/// No terminal that anybody reads a diagram on is narrower.
+const LEAST_WIDTH: usize = 40;
 /// More columns than this cannot be read.
 const MOST_COLUMNS: usize = 8;
 /// Steps shown at the beginning and at the end of a long trace.
@@ -22,10 +25,13 @@ const TAIL: usize = 60;
 const LONGEST_LOOP: usize = 8;
 const REPETITIONS: usize = 3;
 
+/// What stands for what is cut off.
+const CUT: &str = "...";
+
 /// How wide, and how much.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// Characters per line; exceeded if columns would become too narrow.
+    /// Characters per line, but at least [`LEAST_WIDTH`]. Where columns would become too narrow, there are none.
     pub width: usize,
     /// Every step, however many.
     pub full: bool,
@@ -57,10 +63,12 @@ pub fn render_labelled(failure: &Failure, sources: &mut Sources, layout: Layout,
     threads.sort();
     threads.dedup();
     let digits = events.len().to_string().len();
-    let columns = if threads.len() > MOST_COLUMNS { 1 } else { threads.len() };
-    let width = (layout.width.saturating_sub(digits + 1) / columns).saturating_sub(3).max(NARROWEST);
-    let mut page = Page { failure, sources, labels, threads, width, digits, text: String::new() };
-    if !page.listed() {
+    let space = layout.width.max(LEAST_WIDTH).saturating_sub(digits + 1);
+    let column = |columns: usize| (space / columns.max(1)).saturating_sub(3);
+    let listed = threads.len() > MOST_COLUMNS || (threads.len() > 1 && column(threads.len()) < NARROWEST);
+    let width = column(if listed { 1 } else { threads.len() });
+    let mut page = Page { failure, sources, labels, threads, listed, width, digits, text: String::new() };
+    if !page.listed {
         page.header();
     }
     let mut last: Option<Event> = None;
@@ -82,7 +90,7 @@ pub fn render_labelled(failure: &Failure, sources: &mut Sources, layout: Layout,
                 continue;
             }
         };
-        if page.listed() && last.is_none_or(|last| last.thread != event.thread) {
+        if page.listed && last.is_none_or(|last| last.thread != event.thread) {
             page.turn(event.thread);
         }
         if labels.contains_key(&i) {
@@ -149,22 +157,19 @@ struct Page<'a> {
     sources: &'a mut Sources,
     labels: &'a Labels,
     threads: Vec<ThreadId>,
+    /// Too many threads for columns, or too little room.
+    listed: bool,
     width: usize,
     digits: usize,
     text: String,
 }
 
 impl Page<'_> {
-    /// Too many threads for columns.
-    fn listed(&self) -> bool {
-        self.threads.len() > MOST_COLUMNS
-    }
-
     /// The name of the thread that goes on, where there are no columns to tell.
     fn turn(&mut self, thread: ThreadId) {
         self.text.push('\n');
         let name = thread_name(self.failure, thread);
-        self.raw(&" ".repeat(self.digits), &name);
+        self.raw(&" ".repeat(self.digits), &fit(&name, self.width));
     }
 
     fn header(&mut self) {
@@ -184,7 +189,7 @@ impl Page<'_> {
 
     /// An empty line where another thread goes on.
     fn apart(&mut self, thread: ThreadId, before: Option<ThreadId>) {
-        if !self.listed() && before.is_some_and(|t| t != thread) {
+        if !self.listed && before.is_some_and(|t| t != thread) {
             self.cell("", thread, "");
         }
     }
@@ -200,7 +205,8 @@ impl Page<'_> {
         let function = function(site);
         let place =
             if function.is_empty() || place == site.function { place } else { format!("{place} {function}") };
-        self.cell("", event.thread, &place);
+        // A path tells most at its end.
+        self.cell("", event.thread, &tail(&place, self.width));
         if let Some(line) = self.sources.line(site).map(|l| format!("  {l}")) {
             self.cell("", event.thread, &line);
         }
@@ -219,20 +225,24 @@ impl Page<'_> {
     }
 
     fn gap(&mut self, steps: usize) {
-        let _ = writeln!(
-            self.text,
-            "\n{} ... {steps} steps not shown (--full shows them) ...\n",
-            " ".repeat(self.digits)
-        );
+        self.text.push('\n');
+        self.aside(&format!("... {} not shown (--full shows them) ...", many(steps as u64, "step")));
+        self.text.push('\n');
+    }
+
+    /// Something about the steps, across all columns.
+    fn aside(&mut self, text: &str) {
+        let margin = " ".repeat(self.digits);
+        wrap(text, self.width).iter().for_each(|line| self.raw(&margin, line));
     }
 
     fn again(&mut self, period: usize, times: usize) {
         let what = if period == 1 { "that step".to_owned() } else { format!("those {period} steps") };
-        let _ = writeln!(self.text, "{} ... {what} {times} more times ...", " ".repeat(self.digits));
+        self.aside(&format!("... {what} {} ...", many(times as u64, "more time")));
     }
 
     fn cell(&mut self, number: &str, thread: ThreadId, text: &str) {
-        if self.listed() {
+        if self.listed {
             let row = format!("  {}", fit(text, self.width));
             return self.raw(&format!("{number:>digits$}", digits = self.digits), &row);
         }
@@ -314,10 +324,12 @@ fn function(site: &Site) -> &str {
     site.function.rsplit("::").find(named).unwrap_or_default()
 }
 
-/// Lines of at most `width` characters, broken between words where possible.
+/// Lines of at most `width` characters, broken between words. Of a longer word, which is the name of a variable, the end is kept:
+/// it begins with where the variable is, which is the part that many have in common.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
+        let word = &tail(word, width);
         let line = lines.last_mut().expect("there is always one");
         if line.is_empty() {
             line.push_str(word);
@@ -325,10 +337,20 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
             line.push(' ');
             line.push_str(word);
         } else {
-            lines.push(word.to_owned());
+            lines.push(word.clone());
         }
     }
     lines
+}
+
+/// At most the last `width` characters.
+fn tail(text: &str, width: usize) -> String {
+    let extra = text.chars().count().saturating_sub(width);
+    if extra == 0 {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().skip(extra + CUT.len()).collect();
+    format!("{CUT}{kept}")
 }
 
 /// Exactly `width` characters.
@@ -337,8 +359,8 @@ fn fit(text: &str, width: usize) -> String {
     if length <= width {
         return format!("{text}{}", " ".repeat(width - length));
     }
-    let mut cut: String = text.chars().take(width.saturating_sub(3)).collect();
-    cut.push_str("...");
+    let mut cut: String = text.chars().take(width.saturating_sub(CUT.len())).collect();
+    cut.push_str(CUT);
     cut
 }
 
@@ -353,6 +375,10 @@ mod tests {
             ["read stack of", "thread 1, 2308", "bytes"]
         );
         assert_eq!(wrap("", 5), [""]);
+        assert_eq!(
+            wrap("lock tests::share_one_connection::conn::pool.idle", 18),
+            ["lock", "...conn::pool.idle"]
+        );
     }
 
     #[test]
@@ -421,6 +447,28 @@ mod tests {
         assert!(longest <= 100, "{longest}");
         assert!(text.contains("\n\n     thread 999\n       a.rs:3 run\n 999       write count"), "{text}");
         assert!(!text.contains(" | "));
+    }
+
+    #[test]
+    fn no_line_is_wider_than_a_narrow_terminal() {
+        let mut failure = turns(2, 100);
+        failure.symbols.names = vec!["three_workers_share_one_connection::pool.idle".into()];
+        failure.symbols.sites[0].file = "some/directory/with/a/long/name/src/lib.rs".into();
+        for (i, event) in failure.trace.events.iter_mut().enumerate() {
+            // Most of the steps differ, so that some are left out; the last repeat themselves.
+            if let Op::Write(access) = &mut event.op {
+                access.written = raddle_core::Content::of(i.min(180) as u128);
+            }
+        }
+        for width in [40, 50, 60, 72, 80, 120] {
+            let layout = Layout { width, full: false };
+            let text = render(&failure, &mut Sources::new(&[]), layout);
+            let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
+            assert!(widest.chars().count() <= width, "{width}: {widest}");
+            assert!(text.contains("pool.idle") && text.contains("src/lib.rs:3 run"), "{text}");
+            assert!(text.contains("not shown") && text.contains("more times"), "{text}");
+            assert_eq!(text.contains(" | "), width >= 72, "{text}");
+        }
     }
 
     #[test]

@@ -2,17 +2,18 @@
 
 use crate::columns::Layout;
 use crate::discover::Test;
+use crate::error::Result;
 use crate::events::Summary;
 use crate::exit::Exit;
-use crate::explain::{brief, explain};
-use crate::finding::Finding;
+use crate::explain::{brief, explain, many};
+use crate::finding::{Finding, next_step};
 use crate::sources::Sources;
 use crate::supervise::{Tested, Verdict};
 use indicatif::{ProgressBar, ProgressStyle};
 use raddle_core::protocol::{Stats, Stop};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The width assumed when nobody looks.
@@ -45,18 +46,32 @@ impl Console {
         }
     }
 
+    /// Only which tests there are, as cargo's own tests list themselves.
+    pub fn list(&mut self, tests: &[Test]) {
+        for test in tests {
+            self.heading(test);
+            self.say(&format!("{}: test", test.label()));
+        }
+        self.say(&format!("\n{}", many(tests.len() as u64, "test")));
+    }
+
+    /// The program of a test, unless it is that of the test before.
+    fn heading(&mut self, test: &Test) {
+        let id = test.target.id();
+        if self.target.as_ref() != Some(&id) {
+            self.say(&heading(test));
+            self.target = Some(id);
+        }
+    }
+
     /// A handle that may be told about progress from any thread.
     pub fn bar(&self) -> ProgressBar {
         self.bar.clone()
     }
 
     /// A test ended; `files` are those of its findings.
-    pub fn test(&mut self, test: &Test, tested: &Tested, files: &[PathBuf]) {
-        let id = test.target.id();
-        if self.target.as_ref() != Some(&id) {
-            self.say(&heading(test));
-            self.target = Some(id);
-        }
+    pub fn test(&mut self, test: &Test, tested: &Tested, files: &[Result<PathBuf>]) {
+        self.heading(test);
         self.say(&format!("test {} ... {}", test.label(), self.outcome(tested)));
         for (finding, file) in tested.findings.iter().zip(files) {
             let mut sources = Sources::new(&test.target.source_roots);
@@ -120,7 +135,6 @@ impl Console {
     }
 
     fn counts(&self, stats: &Stats) -> String {
-        let many = |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
         let executions = many(stats.executions, "schedule");
         format!("{executions}, {}, {}", many(stats.threads, "thread"), many(stats.points, "point"))
     }
@@ -152,14 +166,8 @@ fn heading(test: &Test) -> String {
     }
 }
 
-fn repeat_with(finding: &Finding, file: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let file = file.strip_prefix(here).unwrap_or(file);
-    format!(
-        "execution {}; repeat it with: cargo raddle replay {}\n",
-        finding.failure.execution,
-        file.display()
-    )
+fn repeat_with(finding: &Finding, file: &Result<PathBuf>) -> String {
+    format!("execution {}; {}\n", finding.failure.execution, next_step(file))
 }
 
 /// Panics that the test is taken to expect.
@@ -203,7 +211,7 @@ fn totals(summary: &Summary) -> String {
             let _ = write!(text, "; {count} {what}");
         }
     }
-    let _ = write!(text, "; {} schedules, {} steps", summary.executions, summary.steps);
+    let _ = write!(text, "; {}, {}", many(summary.executions, "schedule"), many(summary.steps, "step"));
     if summary.tests == 0 {
         text.push_str("\nno test was run");
     } else if summary.passed + summary.failed + summary.untested + summary.errors == 0 {

@@ -112,7 +112,10 @@ fn no_match(filters: &[String], names: &[String]) -> Error {
     let shown: Vec<String> = near.iter().take(3).map(|(_, name)| format!("`{name}`")).collect();
     Error::NoMatch {
         filters: quoted.join(" or "),
-        hint: format!("; the nearest of {} are {}", names.len(), shown.join(", ")),
+        hint: match &names[..] {
+            [only] => format!("; there is only `{only}`"),
+            all => format!("; the nearest of {} are {}", all.len(), shown.join(", ")),
+        },
     }
 }
 
@@ -229,6 +232,13 @@ mod tests {
             error.starts_with("no test matches `psh_pop`; the nearest of 3 are `queue::push_pop`"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn the_only_test_is_not_called_the_nearest_of_many() {
+        let filter = Filter { names: vec!["pop".into()], ..Filter::default() };
+        let error = select(tests(&["queue::push"]), &filter).unwrap_err().to_string();
+        assert_eq!(error, "no test matches `pop`; there is only `queue::push`");
     }
 
     #[test]

@@ -42,6 +42,13 @@ pub enum Event<'a> {
         /// The file.
         executable: &'a Path,
     },
+    /// A test that would be run (`--list`).
+    Listed {
+        /// The path of the test, or the program's name where there is none.
+        test: &'a str,
+        /// `package/kind/name`.
+        program: String,
+    },
     /// A test came to its end.
     Test {
         /// The path of the test, or the program's name where there is none.
@@ -78,8 +85,8 @@ pub enum Event<'a> {
         execution: u64,
         /// Steps in the trace.
         steps: usize,
-        /// The finding file.
-        file: &'a Path,
+        /// The finding file, unless it could not be written.
+        file: Option<&'a Path>,
     },
     /// A failure that did not repeat.
     Unconfirmed {
@@ -255,6 +262,11 @@ impl<'a> Event<'a> {
             stop: tested.stop.as_ref(),
             stats: &tested.stats,
         }
+    }
+
+    /// A test that would be run.
+    pub fn listed(test: &'a Test) -> Self {
+        Event::Listed { test: test.label(), program: test.target.id() }
     }
 
     /// A failure that did not repeat.

@@ -39,7 +39,7 @@ pub fn what(failure: &Failure, sources: &Sources) -> String {
         }
         let more = alive().count().saturating_sub(THREADS);
         if more > 0 {
-            let _ = writeln!(text, "  ... {more} more threads");
+            let _ = writeln!(text, "  ... {}", many(more as u64, "more thread"));
         }
     }
     text
@@ -54,7 +54,7 @@ pub fn printed(failure: &Failure) -> String {
         let first = lines.len().saturating_sub(OUTPUT_LINES);
         let _ = writeln!(text, "\nthe program printed:");
         if first > 0 {
-            let _ = writeln!(text, "    ... {first} lines not shown ...");
+            let _ = writeln!(text, "    ... {} not shown ...", many(first as u64, "line"));
         }
         for line in &lines[first..] {
             let _ = writeln!(text, "    {line}");
@@ -87,6 +87,11 @@ pub fn brief(failure: &Failure) -> String {
     format!("{}: {}", failure.kind.as_str(), first_line(told(failure, &failure.message)))
 }
 
+/// `1 test`, `2 tests`.
+pub fn many(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
@@ -104,7 +109,7 @@ fn describe_thread(text: &mut String, failure: &Failure, thread: &ThreadInfo, so
             let more = by.len().saturating_sub(NAMED);
             let mut by: Vec<String> = by.iter().take(NAMED).map(|t| format!("thread {}", t.0)).collect();
             if more > 0 {
-                by.push(format!("{more} others"));
+                by.push(many(more as u64, "other"));
             }
             format!("waits for {on}{place}, which {} could end", by.join(" or "))
         }

@@ -6,6 +6,8 @@ use crate::error::{Context, Error, Result};
 use crate::hash;
 use crate::runtime::{Runtime, write_whole};
 use raddle_core::protocol::{Entry, Failure, Job};
+use raddle_core::strategy;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::{Component, Path, PathBuf};
 
@@ -13,6 +15,15 @@ use std::path::{Component, Path, PathBuf};
 pub const FORMAT: &str = "raddle-finding";
 /// The version of the format; a file of another version is refused.
 pub const VERSION: u32 = 1;
+
+/// More bytes than the largest finding has.
+const LARGEST: u64 = 1 << 30;
+/// No machine has more megabytes.
+const MOST_MEMORY: u64 = 1 << 30;
+/// No execution ends after more steps.
+const MOST_STEPS: u64 = 1 << 40;
+/// Milliseconds of a year.
+const LONGEST: u64 = 365 * 24 * 3_600_000;
 
 /// A finding.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -160,37 +171,99 @@ impl Finding {
 
     /// Writes the file; gives its path.
     pub fn save(&self, dir: &Path) -> Result<PathBuf> {
-        let file = dir.join(self.file_name());
-        std::fs::create_dir_all(dir).context(|| format!("cannot create `{}`", dir.display()))?;
-        let mut json = serde_json::to_vec_pretty(self).expect("a finding is plain data");
-        json.push(b'\n');
-        write_whole(&file, &json).context(|| format!("cannot write `{}`", file.display()))?;
-        Ok(file)
+        write(dir, &self.file_name(), self)
     }
+}
 
-    /// Reads a file; a file that is something else is refused with the reason.
-    pub fn load(file: &Path) -> Result<Self> {
-        #[derive(Deserialize)]
-        struct Header {
-            #[serde(default)]
-            format: String,
-            #[serde(default)]
-            version: u32,
+/// Writes a finding of either kind; gives the file.
+pub fn write(dir: &Path, name: &str, finding: &impl Serialize) -> Result<PathBuf> {
+    let file = dir.join(name);
+    std::fs::create_dir_all(dir).context(|| format!("cannot create `{}`", dir.display()))?;
+    let mut json = serde_json::to_vec_pretty(finding).expect("a finding is plain data");
+    json.push(b'\n');
+    write_whole(&file, &json).context(|| format!("cannot write `{}`", file.display()))?;
+    Ok(file)
+}
+
+/// What to do with a finding: repeat it, if it could be saved.
+pub fn next_step(file: &Result<PathBuf>) -> String {
+    match file {
+        Ok(file) => {
+            let here = std::env::current_dir().unwrap_or_default();
+            format!(
+                "repeat it with: cargo raddle replay {}",
+                file.strip_prefix(here).unwrap_or(file).display()
+            )
         }
-        let refuse = |reason: String| Error::Finding { file: file.to_owned(), reason };
-        let text = std::fs::read_to_string(file).map_err(|e| refuse(e.to_string()))?;
-        let header: Header =
-            serde_json::from_str(&text).map_err(|e| refuse(format!("it is not JSON of a finding ({e})")))?;
-        if header.format != FORMAT {
-            return Err(refuse("it is not a finding file of raddle".into()));
-        }
-        if header.version != VERSION {
-            let theirs = header.version;
-            return Err(refuse(format!(
-                "its format is version {theirs}; this raddle reads version {VERSION}"
-            )));
-        }
-        serde_json::from_str(&text).map_err(|e| refuse(format!("it is damaged ({e})")))
+        Err(why) => format!("it cannot be repeated, for it could not be saved: {why}"),
+    }
+}
+
+/// A finding file that this version can read, as far as its first fields say.
+#[derive(Debug)]
+pub struct Text {
+    file: PathBuf,
+    text: String,
+    /// What found it: empty for `cargo raddle test`.
+    pub mode: String,
+}
+
+/// Reads a file; one that is something else is refused with the reason. A pipe would have to be waited for, perhaps for ever.
+pub fn read(file: &Path) -> Result<Text> {
+    #[derive(Deserialize)]
+    struct Header {
+        #[serde(default)]
+        format: String,
+        #[serde(default)]
+        version: u64,
+        #[serde(default)]
+        mode: String,
+    }
+    let refuse = |reason: String| Error::Finding { file: file.to_owned(), reason };
+    let about = std::fs::metadata(file).map_err(|e| refuse(e.to_string()))?;
+    let kind = if about.is_dir() { "a directory" } else { "a pipe or device" };
+    if !about.is_file() {
+        return Err(refuse(format!("it is {kind}, not a finding file")));
+    }
+    if about.len() > LARGEST {
+        return Err(refuse(format!("with {} MB it is too large for a finding file", about.len() >> 20)));
+    }
+    let text = std::fs::read_to_string(file).map_err(|e| refuse(e.to_string()))?;
+    if text.trim().is_empty() {
+        return Err(refuse("it is empty".into()));
+    }
+    let header: Header =
+        serde_json::from_str(&text).map_err(|e| refuse(format!("it is not JSON of a finding ({e})")))?;
+    if header.format != FORMAT {
+        return Err(refuse("it is not a finding file of raddle".into()));
+    }
+    if header.version != u64::from(VERSION) {
+        let theirs = header.version;
+        return Err(refuse(format!("its format is version {theirs}; this raddle reads version {VERSION}")));
+    }
+    Ok(Text { file: file.to_owned(), text, mode: header.mode })
+}
+
+impl Text {
+    /// The finding.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T> {
+        let reason = |e| format!("it is damaged ({e})");
+        serde_json::from_str(&self.text)
+            .map_err(|e| Error::Finding { file: self.file.clone(), reason: reason(e) })
+    }
+}
+
+/// Whether a job that was read from a file is one that a command line could have asked for; if not, what is wrong.
+pub fn check_job(job: &Job) -> std::result::Result<(), String> {
+    let damaged = |what: &str, value: u64| Err(format!("it is damaged (`{what}` cannot be {value})"));
+    match job {
+        Job { memory_mb, .. } if !(1..=MOST_MEMORY).contains(memory_mb) => damaged("memory_mb", *memory_mb),
+        Job { max_steps, .. } if !(1..=MOST_STEPS).contains(max_steps) => damaged("max_steps", *max_steps),
+        Job { hang_ms, .. } if *hang_ms > LONGEST => damaged("hang_ms", *hang_ms),
+        Job { budget_ms, .. } if *budget_ms > LONGEST => damaged("budget_ms", *budget_ms),
+        Job { strategy, .. } => strategy::by_name(strategy, 0).map(drop).map_err(|error| {
+            format!("it is damaged ({})", error.to_string().lines().next().unwrap_or_default())
+        }),
     }
 }
 
@@ -226,8 +299,115 @@ pub fn relative(from: &Path, path: &Path) -> PathBuf {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+    use crate::columns::Layout;
+    use crate::explain::explain;
+    use crate::sources::Sources;
+    use raddle_core::protocol::{Held, ThreadInfo, ThreadState};
+    use raddle_core::schedule::{Schedule, Transfer};
+    use raddle_core::trace::{NameId, Site, Symbols, Trace};
+    use raddle_core::{Event, Kind, ThreadId};
+    use serde_json::{Value, json};
+
+    /// A file with each number and string changed, one at a time; of long lists, those of the first elements.
+    pub fn changed(file: &Value) -> Vec<Value> {
+        let replaced = |key: &dyn Fn(&mut Value) -> &mut Value, old: &Value| -> Vec<Value> {
+            let mut all = changed(old);
+            for new in &mut all {
+                let mut whole = file.clone();
+                *key(&mut whole) = new.take();
+                *new = whole;
+            }
+            all
+        };
+        match file {
+            Value::Number(_) => {
+                [json!(0), json!(1), json!(99_999), json!(u32::MAX), json!(u64::MAX), json!(-1), json!(0.5)]
+                    .into()
+            }
+            Value::String(_) => [json!(""), json!("none"), json!("../".repeat(2_000)), json!(null)].into(),
+            Value::Array(list) => {
+                let first = list.iter().enumerate().take(3);
+                first.flat_map(|(i, old)| replaced(&|v: &mut Value| &mut v[i], old)).collect()
+            }
+            Value::Object(map) => {
+                map.iter().flat_map(|(key, old)| replaced(&|v: &mut Value| &mut v[key], old)).collect()
+            }
+            _ => vec![],
+        }
+    }
+
+    /// What a worker says of a failure in two threads.
+    pub fn failure() -> Value {
+        let site =
+            Site { function: "add".into(), file: "code.rs".into(), line: 2, column: 5, inlined: vec![] };
+        let state = ThreadState::Blocked { on: "a".into(), by: vec![ThreadId(2)] };
+        let holds = vec![Held { lock: "b".into(), at: Some(site.clone()) }];
+        let failure = Failure {
+            kind: Kind::Deadlock,
+            message: "it failed".into(),
+            thread: Some(ThreadId(0)),
+            at: Some(site.clone()),
+            backtrace: vec![site.clone()],
+            threads: vec![ThreadInfo {
+                id: ThreadId(1),
+                name: None,
+                stack: vec![site.clone()],
+                state,
+                holds,
+            }],
+            execution: 17,
+            check: 0,
+            schedule: Schedule { transfers: vec![Transfer { at: 40, to: ThreadId(1), timeout: false }] },
+            trace: Trace { events: vec![Event::read(0, 0, 0), Event::write(1, 0, 0)], vars: vec![NameId(0)] },
+            symbols: Symbols { sites: vec![site], names: vec!["Counter.n".into()] },
+            output: "hello".into(),
+        };
+        serde_json::from_str(&serde_json::to_string(&failure).unwrap()).unwrap()
+    }
+
+    /// A job with these limits.
+    pub fn job() -> Value {
+        json!({
+            "entry": "libtest", "message_fd": 0, "seed": 0, "strategy": "pct:3", "schedules": 1000, "budget_ms": 30000,
+            "max_failures": 1, "every_access": false, "max_steps": 100000, "memory_mb": 2048, "hang_ms": 10000,
+            "crates": ["program"],
+        })
+    }
+
+    #[test]
+    fn a_file_that_was_changed_is_refused_or_shown_and_never_a_panic() {
+        let file = json!({
+            "format": FORMAT, "version": VERSION, "raddle": "0.1.0", "runtime": "0", "rustc": "rustc", "test": "quick",
+            "target": {
+                "package": "p", "kind": "lib", "name": "p", "entry": "libtest", "fingerprint": "0", "path": "../Cargo.toml",
+            },
+            "build": {
+                "features": [], "all_features": false, "no_default_features": false, "opt_level": "2", "packages": [],
+                "workspace": false,
+            },
+            "repeat": "schedule", "job": job(), "failure": failure(),
+        });
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f.json");
+        let shown = |file: &Value| {
+            std::fs::write(&path, file.to_string()).unwrap();
+            let finding = read(&path).and_then(|text| text.parse::<Finding>()).map_err(|e| e.to_string())?;
+            check_job(&finding.job)?;
+            assert!(finding.file_name().len() < 400);
+            Ok(explain(&finding.failure, &mut Sources::new(&[]), Layout { width: 80, full: true }))
+        };
+        assert_eq!(shown(&file).map(|text| text.contains("read Counter.n")), Ok(true));
+        let changed = changed(&file);
+        let refused: Vec<String> = changed.iter().filter_map(|f| shown(f).err()).collect();
+        assert!(changed.len() > 200 && refused.len() > 50, "{} {}", changed.len(), refused.len());
+        for part in
+            ["is not a finding file", "version 99999", "damaged", "`memory_mb` cannot be", "no strategy"]
+        {
+            assert!(refused.iter().any(|why| why.contains(part)), "{part} in {refused:#?}");
+        }
+    }
 
     #[test]
     fn a_path_is_seen_from_the_directory_of_findings() {
@@ -249,12 +429,15 @@ mod tests {
         let refused = |text: &str| {
             let file = dir.path().join("f.json");
             std::fs::write(&file, text).unwrap();
-            Finding::load(&file).unwrap_err().to_string()
+            read(&file).and_then(|text| text.parse::<Finding>()).unwrap_err().to_string()
         };
+        assert!(refused("\n").contains("it is empty"));
         assert!(refused("hello").contains("not JSON"));
         assert!(refused("{}").contains("not a finding file"));
         assert!(refused(r#"{"format":"raddle-finding","version":99}"#).contains("version 99"));
         assert!(refused(r#"{"format":"raddle-finding","version":1}"#).contains("damaged"));
-        assert!(Finding::load(&dir.path().join("none")).unwrap_err().to_string().contains("No such file"));
+        assert!(read(&dir.path().join("none")).unwrap_err().to_string().contains("No such file"));
+        assert!(read(dir.path()).unwrap_err().to_string().contains("it is a directory"));
+        assert!(read(Path::new("/dev/null")).unwrap_err().to_string().contains("a pipe or device"));
     }
 }

@@ -48,6 +48,10 @@ pub fn check_toolchain(dir: &Path) -> Result<Toolchain> {
             .map_err(|e| Error::Toolchain(format!("`{}` cannot be started: {e}", rustc.to_string_lossy())))
     };
     let verbose = run(&["-vV"])?;
+    if !verbose.status.success() {
+        let said = String::from_utf8_lossy(&verbose.stderr).trim().to_owned();
+        return Err(Error::NoCompiler { dir: dir.to_owned(), said });
+    }
     let version = String::from_utf8_lossy(&verbose.stdout).into_owned();
     check_version(&version)?;
     let mut probe = vec!["-", "--crate-name", "raddle_probe", "--print=cfg", "--target", TARGET];

@@ -25,6 +25,7 @@ mod output;
 mod padded;
 mod replay;
 mod runtime;
+mod scratch;
 mod sources;
 mod supervise;
 mod test;
@@ -106,14 +107,14 @@ fn dispatch(cli: &Cli) -> Exit {
 
 fn finish(cli: &Cli, result: Result<()>, output: &mut Output, summary: &mut Summary) -> Exit {
     if let Err(error) = result {
-        output.error(&error);
+        output.error(&interrupt::or(error));
         if summary.findings == 0 {
             summary.exit_code = Exit::Failed;
         }
     }
     // A failed command has no totals for people, and a replay has said all.
-    let wanted = match cli.command {
-        Command::Test(_) => summary.tests > 0 || summary.exit_code != Exit::Failed,
+    let wanted = match &cli.command {
+        Command::Test(args) => !args.list && (summary.tests > 0 || summary.exit_code != Exit::Failed),
         _ => false,
     };
     if wanted || matches!(output, Output::Json) {

@@ -3,7 +3,7 @@
 use crate::cli::Format;
 use crate::console::Console;
 use crate::discover::Test;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::events::{Event, Summary};
 use crate::supervise::Tested;
 use indicatif::ProgressBar;
@@ -36,6 +36,14 @@ impl Output {
         }
     }
 
+    /// Only which tests there are.
+    pub fn list(&mut self, tests: &[Test]) {
+        match self {
+            Output::Human(console) => console.list(tests),
+            Output::Json => tests.iter().for_each(|test| Event::listed(test).print()),
+        }
+    }
+
     /// A bar to tell progress to.
     pub fn bar(&self) -> ProgressBar {
         match self {
@@ -53,7 +61,7 @@ impl Output {
     }
 
     /// A test ended; `files` are those of its findings.
-    pub fn test(&mut self, test: &Test, tested: &Tested, files: &[PathBuf]) {
+    pub fn test(&mut self, test: &Test, tested: &Tested, files: &[Result<PathBuf>]) {
         match self {
             Output::Human(console) => console.test(test, tested, files),
             Output::Json => {
@@ -68,7 +76,7 @@ impl Output {
                         at: failure.at.as_ref(),
                         execution: failure.execution,
                         steps: failure.trace.events.len(),
-                        file,
+                        file: file.as_deref().ok(),
                     }
                     .print();
                 }
@@ -83,7 +91,7 @@ impl Output {
     /// What was asked could not be done.
     pub fn error(&mut self, error: &Error) {
         match self {
-            Output::Human(_) => eprintln!("error: {error}"),
+            Output::Human(_) => eprintln!("error: {}", error.in_full()),
             Output::Json => Event::Error { message: error.to_string(), details: error.details() }.print(),
         }
     }

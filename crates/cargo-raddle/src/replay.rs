@@ -8,14 +8,15 @@ use crate::error::{Error, Result};
 use crate::events::{Event, Summary};
 use crate::exit::Exit;
 use crate::explain::explain;
-use crate::finding::{Finding, Origin, Repeat};
+use crate::finding::{self, Finding, Origin, Repeat};
 use crate::host;
-use crate::hunt::{self, Saved};
+use crate::hunt;
+use crate::interrupt;
 use crate::output::Output;
 use crate::runtime::Runtime;
+use crate::scratch::Scratch;
 use crate::sources::Sources;
 use crate::supervise::{Lab, Replayed};
-use crate::test::scratch;
 use crate::worker::MESSAGE_FD;
 use raddle_core::protocol::{Entry, Failure, Job};
 use std::io::Write;
@@ -25,18 +26,27 @@ use std::sync::Arc;
 /// Repeats a finding.
 pub fn run(args: &ReplayArgs, output: &mut Output, summary: &mut Summary) -> Result<()> {
     host::check_machine(None)?;
-    if Saved::is_one(&args.file) {
-        return hunt::replay::run(args, output, summary);
+    let text = finding::read(&args.file)?;
+    if text.mode == hunt::MODE {
+        return hunt::replay::run(args, text.parse()?, output, summary);
     }
-    let finding = Finding::load(&args.file)?;
+    let finding: Finding = text.parse()?;
     let place = Place::of(args, &finding)?;
     let build = build_args(args, &finding, &place);
     let (target, runtime, out, rustc) = rebuild(args, &finding, &place, &build)?;
     check_build(args, &finding, &target, &runtime)?;
     let test = find_test(args, &finding, target, &runtime)?;
-    let scratch = scratch(&out)?;
+    let scratch = Scratch::new(&out)?;
     let origin = Origin { rustc: &rustc, runtime: &runtime, manifest: None, build: &build, dir: &out };
-    let job = Job { message_fd: MESSAGE_FD, ..finding.job.clone() };
+    finding::check_job(&finding.job).map_err(|reason| refuse(args, reason))?;
+    let job = Job {
+        message_fd: MESSAGE_FD,
+        request_fd: None,
+        places: None,
+        jobs: 1,
+        traces: 0,
+        ..finding.job.clone()
+    };
     let lab = Lab { job, args: &finding.args, origin, scratch: scratch.path(), jobs: 1, grace: args.grace };
     let mut job = lab.job_for(&test);
     if finding.repeat == Repeat::Schedule {
@@ -54,6 +64,9 @@ pub fn run(args: &ReplayArgs, output: &mut Output, summary: &mut Summary) -> Res
             break replayed;
         }
     };
+    if interrupt::interrupted() && !matches!(replayed, Replayed::Reproduced(_)) {
+        return Err(Error::Interrupted);
+    }
     summary.exit_code = match replayed {
         Replayed::Reproduced(_) => Exit::Found,
         _ => Exit::Untested,

@@ -111,7 +111,7 @@ impl Lab<'_> {
         &self,
         tests: &[Test],
         progress: &(dyn Fn(usize, &Stats) + Sync),
-        mut done: impl FnMut(&Test, Tested) -> Result<()>,
+        mut done: impl FnMut(&Test, Tested),
     ) -> Result<()> {
         let next = AtomicUsize::new(0);
         let (sender, receiver) = mpsc::channel();
@@ -137,10 +137,7 @@ impl Lab<'_> {
             for (index, tested) in receiver {
                 waiting.insert(index, tested);
                 while let Some(tested) = waiting.remove(&shown) {
-                    if let Err(error) = done(&tests[shown], tested) {
-                        next.store(tests.len(), Ordering::Relaxed);
-                        return Err(error);
-                    }
+                    done(&tests[shown], tested);
                     shown += 1;
                 }
             }
@@ -179,7 +176,9 @@ impl Lab<'_> {
             }
             seen.push(failure.clone());
             let job = Job { replay: Some(failure.schedule.clone()), check: failure.check, ..job.clone() };
-            match self.replay(test, &job, Repeat::Schedule, &failure, tag)? {
+            let replayed = self.replay(test, &job, Repeat::Schedule, &failure, tag);
+            // What was seen is told even if it cannot be repeated.
+            match replayed.unwrap_or_else(|error| Replayed::Broken(error.to_string())) {
                 // The replay's account does not depend on what the search had learned before: whoever repeats
                 // the finding gets the same.
                 Replayed::Reproduced(again) => {

@@ -3,12 +3,15 @@
 use crate::cli::{SearchArgs, TestArgs};
 use crate::compile::{Built, Workspace, absolute, foreign};
 use crate::discover::{self, Filter, Test};
-use crate::error::{Context, Result};
+use crate::error::{Error, Result};
 use crate::events::Summary;
+use crate::exit::Exit;
+use crate::explain::many;
 use crate::finding::Origin;
 use crate::host;
 use crate::output::Output;
 use crate::runtime::Runtime;
+use crate::scratch::Scratch;
 use crate::supervise::{Lab, Tested};
 use crate::worker::MESSAGE_FD;
 use raddle_core::protocol::{Entry, Job, Stats};
@@ -17,13 +20,24 @@ use std::sync::Arc;
 
 /// Builds, runs, reports; the totals grow as it goes, so that an error in the middle loses nothing.
 pub fn run(args: &TestArgs, output: &mut Output, summary: &mut Summary) -> Result<()> {
+    if args.nocapture {
+        return Err(Error::NoCapture);
+    }
     host::check_machine(args.build.target.as_deref())?;
     let Prepared { built, manifest, runtime, out, rustc } = prepare(args)?;
     for left_out in &built.left_out {
         output.warning(&format!("not tested: {left_out}"));
     }
     let tests = select(args, built, &runtime, summary)?;
-    let scratch = scratch(&out)?;
+    if args.list {
+        output.list(&tests);
+        summary.exit_code = Exit::Clean;
+        return Ok(());
+    }
+    if !args.args.is_empty() && tests.iter().all(|test| test.name.is_some()) {
+        output.warning("what stands after `--` is for programs; tests do not get it");
+    }
+    let scratch = Scratch::new(&out)?;
     let findings = out.join("findings");
     let origin = Origin {
         rustc: &rustc,
@@ -45,23 +59,14 @@ pub fn run(args: &TestArgs, output: &mut Output, summary: &mut Summary) -> Resul
     output.start(&lab.job, &rustc, tests.len());
     let bar = output.bar();
     let progress = |index: usize, stats: &Stats| {
-        bar.set_message(format!("{}: {} schedules", tests[index].label(), stats.executions));
+        bar.set_message(format!("{}: {}", tests[index].label(), many(stats.executions, "schedule")));
     };
     lab.run(&tests, &progress, |test: &Test, tested: Tested| {
-        let files: Vec<PathBuf> = tested.findings.iter().map(|f| f.save(&findings)).collect::<Result<_>>()?;
+        let files: Vec<Result<PathBuf>> = tested.findings.iter().map(|f| f.save(&findings)).collect();
         summary.add(&tested);
         output.test(test, &tested, &files);
-        Ok(())
+        files.iter().filter_map(|file| file.as_ref().err()).for_each(|error| output.error(error));
     })
-}
-
-/// A directory for job files, removed at the end.
-pub fn scratch(out: &Path) -> Result<tempfile::TempDir> {
-    std::fs::create_dir_all(out).context(|| format!("cannot create `{}`", out.display()))?;
-    tempfile::Builder::new()
-        .prefix("work-")
-        .tempdir_in(out)
-        .context(|| format!("cannot write to `{}`", out.display()))
 }
 
 /// All that comes before the first test.

@@ -11,7 +11,7 @@ use crate::interrupt::{self, Group};
 use crate::padded::padded;
 use crate::runtime::Runtime;
 use raddle_core::protocol::{Entry, Failure, JOB_VAR, Job, Message, Stats, Stop};
-use std::io::{BufRead, BufReader, PipeReader, Read};
+use std::io::{BufRead, BufReader, PipeReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
@@ -19,6 +19,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use tempfile::TempPath;
 
 /// The descriptor that messages go to.
 pub const MESSAGE_FD: i32 = 0;
@@ -85,9 +86,7 @@ pub enum End {
 
 /// Runs a worker to its end; `progress` hears the totals now and then.
 pub fn run(launch: &Launch<'_>, mut progress: impl FnMut(&Stats)) -> Result<Report> {
-    let job_file = launch.scratch.join(format!("{}.json", launch.tag));
-    let json = serde_json::to_vec(launch.job).expect("a job is plain data");
-    std::fs::write(&job_file, json).context(|| format!("cannot write `{}`", job_file.display()))?;
+    let job_file = write_job(launch)?;
     let (reader, log, mut child) = start(launch, &job_file)?;
     let messages = listen(reader);
     let log = Log::keep(log);
@@ -101,7 +100,7 @@ pub fn run(launch: &Launch<'_>, mut progress: impl FnMut(&Stats)) -> Result<Repo
     group.kill();
     let status = child.wait().context(|| "cannot wait for a worker".into())?;
     drain(&messages, &mut report);
-    if interrupt::interrupted() {
+    if interrupt::interrupted() && report.failures.is_empty() {
         return Err(Error::Interrupted);
     }
     if !matches!(report.end, End::Done(_)) {
@@ -112,8 +111,22 @@ pub fn run(launch: &Launch<'_>, mut progress: impl FnMut(&Stats)) -> Result<Repo
             }
         };
     }
-    let _ = std::fs::remove_file(job_file);
     Ok(report)
+}
+
+/// Writes the job where there is room for it: that of a replay has the whole schedule. The file is removed with the value.
+fn write_job(launch: &Launch<'_>) -> Result<TempPath> {
+    let json = serde_json::to_vec(launch.job).expect("a job is plain data");
+    let name = format!("{}-", launch.tag);
+    let written = |dir: &Path| {
+        let mut file = tempfile::Builder::new().prefix(&name).suffix(".json").tempfile_in(dir)?;
+        file.write_all(&json)?;
+        Ok(file.into_temp_path())
+    };
+    let elsewhere = std::env::temp_dir();
+    written(launch.scratch).or_else(|_: std::io::Error| written(&elsewhere)).context(|| {
+        format!("cannot write a job to `{}` or `{}`", launch.scratch.display(), elsewhere.display())
+    })
 }
 
 /// What every process of the program under test gets.

@@ -20,6 +20,9 @@ pub const RUNTIME: &str = "RADDLE_WRAPPER_RT";
 /// A wrapper that the user had set and that must go on working.
 pub const NEXT: &str = "RADDLE_WRAPPER_NEXT";
 
+/// Set when lints of the crates are not to fail or clutter the build, not even where it is their own that forbids them.
+pub const CAP_LINTS: &str = "RADDLE_WRAPPER_CAP_LINTS";
+
 /// What instruments a crate.
 pub const INSTRUMENT: &[&str] = &[
     "-Zsanitizer=thread",
@@ -58,6 +61,9 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> std::io::Error {
         Code::Ours => command.arg(MIX).env("RUSTC_BOOTSTRAP", "1"),
         Code::Other => &mut command,
     };
+    if plan.code != Code::Other && std::env::var_os(CAP_LINTS).is_some() {
+        command.arg("--cap-lints=allow");
+    }
     if plan.link
         && let Some(runtime) = std::env::var_os(RUNTIME)
     {

@@ -117,6 +117,20 @@ fn a_compiler_that_does_not_know_the_flags_is_refused() {
 }
 
 #[test]
+fn a_toolchain_that_is_not_installed_is_named_and_not_blamed_for_what_it_cannot_do() {
+    let package = Package::new("empty");
+    let fake = package.path().join("rustc");
+    let said = "error: toolchain '1.0.0-x86_64-unknown-linux-gnu' is not installed";
+    std::fs::write(&fake, format!("#!/bin/sh\necho \"{said}\" >&2\nexit 1\n")).unwrap();
+    std::fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let ran = package.test_with(&[], &[("RUSTC", &fake)]);
+    assert_eq!(ran.code, 2);
+    let message = message(&ran);
+    assert!(message.contains(said) && message.contains("rust-toolchain.toml"), "{message}");
+    assert!(!message.contains("cannot instrument"), "{message}");
+}
+
+#[test]
 fn wrong_use_ends_with_2_and_a_script_gets_its_summary() {
     let ran = Package::new("empty").test(&["--budget", "5"]);
     assert_eq!(ran.code, 2);

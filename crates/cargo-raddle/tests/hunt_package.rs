@@ -91,7 +91,41 @@ fn what_cannot_be_hunted_is_refused_with_the_reason() {
     assert!(refused("hunt-me", &["--type", "Lonely"]).contains("Sync"));
     let unmade = refused("hunt-me", &["--type", "Unmade"]);
     assert!(unmade.contains("constructor") || unmade.contains("makes"), "{unmade}");
-    assert!(refused("does-not-build", &[]).contains("no type that can be hunted"));
+}
+
+#[test]
+fn what_cannot_be_built_is_refused_in_the_words_of_whoever_knows_why() {
+    let refused = |lib: &str, build: &str, source: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        let manifest = format!(
+            "[package]\nname = \"broken\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[lib]\n{lib}\n[workspace]\n"
+        );
+        std::fs::create_dir(dir.path().join("src")).unwrap();
+        std::fs::write(dir.path().join("Cargo.toml"), manifest).unwrap();
+        std::fs::write(dir.path().join("src/lib.rs"), source).unwrap();
+        if !build.is_empty() {
+            std::fs::write(dir.path().join("build.rs"), build).unwrap();
+        }
+        let ran = ran(raddle().args(["hunt", "--offline"]).current_dir(dir.path()).output().unwrap());
+        assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
+        ran.stderr
+    };
+    let words = refused("", "", "pub fn broken() -> u8 { \"one\" }");
+    assert!(words.contains("mismatched types") && !words.contains("can be hunted"), "{words}");
+    let words = refused("", "fn main() { panic!(\"libfoo is missing\") }", "");
+    assert!(words.contains("libfoo is missing"), "{words}");
+    let words = refused("proc-macro = true", "", "");
+    assert!(words.contains("is a proc-macro crate"), "{words}");
+}
+
+#[test]
+fn without_the_network_nobody_says_that_a_crate_does_not_exist() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = raddle();
+    command.args(["hunt", "no-such-crate-xyz-123", "--offline"]).current_dir(dir.path());
+    let ran = ran(command.output().unwrap());
+    assert_eq!(ran.code, 2, "{}", ran.stdout);
+    assert!(ran.stderr.contains("has not been fetched"), "{}", ran.stderr);
 }
 
 #[test]

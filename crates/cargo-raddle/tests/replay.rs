@@ -142,3 +142,13 @@ fn a_finding_is_repeated_as_often_as_wanted_and_must_fail_every_time() {
     let event = &ran.named("replay")[0];
     assert_eq!((ran.code, &event["reproduced"], &event["verdict"]), (3, &3.into(), &"passed".into()));
 }
+
+#[test]
+fn a_pipe_is_not_waited_for_and_no_finding() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let ran = ran(raddle().arg("replay").arg(&pipe).output().unwrap());
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("it is a pipe or device, not a finding file"), "{}", ran.stderr);
+}

@@ -259,6 +259,30 @@ fn a_name_that_matches_nothing_is_an_error_that_names_the_nearest() {
 }
 
 #[test]
+fn tests_are_listed_without_being_run() {
+    let fake = Fake::new(&["quick", "slow"]);
+    fake.answer("ignored", "slow: test\n");
+    let ran = fake.run(&["test", "--libtest", "--list"], &[]);
+    assert_eq!((ran.code, fake.path("quick.args").exists()), (0, false));
+    assert!(ran.stdout.ends_with("quick: test\n\n1 test\n"), "{}", ran.stdout);
+    let ran = fake.test(&["--list", "--include-ignored"]);
+    let listed: Vec<String> = ran.named("listed").iter().map(|e| e["test"].to_string()).collect();
+    assert_eq!((ran.code, listed), (0, vec!["\"quick\"".to_owned(), "\"slow\"".to_owned()]));
+}
+
+#[test]
+fn what_cargos_users_are_used_to_is_understood_or_refused_with_the_reason() {
+    let fake = Fake::new(&["quick"]);
+    fake.passes("quick");
+    let ran = fake.test(&["--nocapture"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.named("error")[0]["message"].as_str().unwrap().contains("cargo test -- --nocapture"));
+    let ran = fake.test(&["--test-threads", "1", "--", "--nocapture"]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    assert!(ran.named("warning")[0]["message"].as_str().unwrap().contains("after `--`"), "{}", ran.stdout);
+}
+
+#[test]
 fn ignored_tests_run_only_on_request_and_know_it() {
     let fake = Fake::new(&["quick", "slow"]);
     fake.answer("ignored", "slow: test\n");
@@ -282,6 +306,94 @@ fn nothing_is_left_behind_but_findings_and_the_runtime() {
     fake.test(&[]);
     let left: Vec<_> = std::fs::read_dir(fake.out()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left, ["rt"]);
+}
+
+#[test]
+fn a_finding_that_cannot_be_saved_is_told_and_the_other_tests_are_run_all_the_same() {
+    let fake = Fake::new(&["quick", "other"]);
+    let failure = lost_update();
+    fake.fails("quick", &failure, &[failed(&failure), done(Stop::Failures)]);
+    fake.passes("other");
+    // Where the directory of findings should be, there is no room for one.
+    std::fs::create_dir(fake.out()).unwrap();
+    std::fs::write(fake.out().join("findings"), "").unwrap();
+    let ran = fake.test(&[]);
+    assert_eq!((ran.code, ran.status("quick").as_str(), ran.status("other").as_str()), (1, "failed", "ok"));
+    assert!(ran.named("finding")[0]["file"].is_null(), "{}", ran.stdout);
+    assert!(ran.named("error")[0]["message"].as_str().unwrap().contains("findings"), "{}", ran.stdout);
+    let human = fake.run(&["test", "--libtest"], &[]);
+    assert_eq!(human.code, 1);
+    assert!(
+        human.stdout.contains("it cannot be repeated, for it could not be saved: cannot"),
+        "{}",
+        human.stdout
+    );
+}
+
+/// Sends the signal that asks a program to end.
+fn terminate(child: &std::process::Child) {
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+}
+
+#[test]
+fn a_command_that_lists_tests_can_be_interrupted() {
+    let fake = Fake::new(&["quick"]);
+    std::fs::remove_file(fake.path("list")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(fake.path("list")).status().unwrap().success());
+    let mut command = support::raddle();
+    command.args(["test", "--libtest", "--executable"]).arg(fake.program()).arg("--out").arg(fake.out());
+    let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    // This waits until the program reads its list, and then never gives it one.
+    let _list = std::fs::OpenOptions::new().write(true).open(fake.path("list")).unwrap();
+    terminate(&child);
+    let ran = support::ran(child.wait_with_output().unwrap());
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("error: interrupted"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_command_that_builds_can_be_interrupted_and_leaves_no_build_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let manifest = "[package]\nname = \"slow\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
+    std::fs::create_dir(path("src")).unwrap();
+    std::fs::write(path("Cargo.toml"), manifest).unwrap();
+    std::fs::write(path("src/lib.rs"), "").unwrap();
+    let cargo = format!(
+        "#!/bin/sh\nif [ \"$1\" = metadata ]; then exec {} \"$@\"; fi\ncd {}\n\
+         sh -c 'sleep 1000 & echo $! > started; mv started pid; wait'\n",
+        env!("CARGO"),
+        dir.path().display()
+    );
+    std::fs::write(path("cargo"), cargo).unwrap();
+    std::fs::set_permissions(path("cargo"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    for what in ["test", "hunt"] {
+        let mut command = support::raddle();
+        command.args([what, "--format", "json", "--manifest-path"]).arg(path("Cargo.toml"));
+        command.env("CARGO", path("cargo")).stdout(std::process::Stdio::piped());
+        let child = command.spawn().unwrap();
+        while !path("pid").exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        terminate(&child);
+        let ran = support::ran(child.wait_with_output().unwrap());
+        assert_eq!(
+            (ran.code, &ran.events().pop().unwrap()["event"]),
+            (2, &"summary".into()),
+            "{}",
+            ran.stdout
+        );
+        assert!(
+            ran.named("error")[0]["message"].as_str().unwrap().starts_with("interrupted"),
+            "{}",
+            ran.stdout
+        );
+        while !support::gone(&read(&path("pid"))) {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        std::fs::remove_file(path("pid")).unwrap();
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     } else {
         let (name, version) = what.split_once('@').map_or((what.as_str(), None), |(n, v)| (n, Some(v)));
         let scratch = dir.join("crates").join(name);
-        Source::published(name, version, &features, &scratch, &target)?
+        Source::published(name, version, &features, false, &scratch, &target)?
     };
     let api = discover(&source)?;
     let dependency = Dependency::of(&source);

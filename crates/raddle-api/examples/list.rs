@@ -33,7 +33,7 @@ fn api(args: &[String]) -> Result<Api, ApiError> {
             let features = Features { names, ..Features::default() };
             let (name, version) = first.split_once('@').map_or((first, None), |(n, v)| (n, Some(v)));
             let scratch = Path::new(scratch);
-            Source::published(name, version, &features, scratch, &scratch.join("target"))?
+            Source::published(name, version, &features, false, scratch, &scratch.join("target"))?
         }
         (package, _) => {
             let target = std::env::temp_dir().join("raddle-api-list");

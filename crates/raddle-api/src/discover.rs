@@ -7,7 +7,7 @@ use crate::model::{Api, LeftOut, Standing};
 use crate::package::{Source, library_name};
 use crate::rustdoc::document;
 use crate::world::World;
-use cargo_metadata::PackageId;
+use cargo_metadata::{PackageId, TargetKind};
 
 /// More crates than this are not looked at for re-exports.
 const MOST_CRATES: usize = 12;
@@ -15,6 +15,9 @@ const MOST_CRATES: usize = 12;
 /// Finds out what is public in a package: runs rustdoc on it, and on the crates it re-exports from.
 pub fn discover(source: &Source) -> Result<Api, ApiError> {
     let package = source.package();
+    if package.targets.iter().any(|t| t.is_kind(TargetKind::ProcMacro)) {
+        return Err(ApiError::ProcMacro(package.name.to_string()));
+    }
     let name = library_name(package).ok_or_else(|| ApiError::NoLibrary(package.name.to_string()))?;
     let mut world = World::new(&name, document(source, &package.id)?);
     let mut ids: Vec<PackageId> = vec![package.id.clone()];

@@ -30,6 +30,11 @@ pub enum ApiError {
         /// Names that cargo or we think were meant.
         nearest: Vec<String>,
     },
+    /// It cannot be found out whether there is such a crate.
+    #[error(
+        "crate `{0}` has not been fetched, and crates.io may not be asked (--offline); run once without --offline"
+    )]
+    NotFetched(String),
     /// The crate has no such version.
     #[error("crate `{name}` has no version that matches `{requirement}`:\n{message}")]
     NoSuchVersion {
@@ -57,6 +62,11 @@ pub enum ApiError {
     /// Nothing to test.
     #[error("package `{0}` has no library, so there is no public API to test")]
     NoLibrary(String),
+    /// A crate that is part of the compiler.
+    #[error(
+        "`{0}` is a proc-macro crate: it runs inside the compiler and has no types to hunt; hunt a crate that uses it"
+    )]
+    ProcMacro(String),
     /// The crate does not compile.
     #[error("`{package}` does not build:\n{message}")]
     Build {

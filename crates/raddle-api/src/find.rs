@@ -1,7 +1,7 @@
 //! Names that were meant.
 
 use crate::error::nearest_text;
-use crate::model::{Api, ApiType, Standing};
+use crate::model::{Api, ApiType, Standing, Ty};
 
 /// Why a type cannot be hunted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,9 +51,9 @@ pub fn find_type<'a>(api: &'a Api, name: &str) -> Result<&'a ApiType, FindError>
     let hunted: Vec<&ApiType> =
         meant.iter().filter(|t| matches!(t.standing, Standing::Candidate { .. })).copied().collect();
     let exact = hunted.iter().find(|t| t.path == name);
-    match (exact, &hunted[..], &meant[..]) {
-        (Some(ty), ..) | (None, [ty], _) => Ok(ty),
-        (None, [_, _, ..], _) => {
+    match (exact.copied().or_else(|| same(&hunted)), &hunted[..], &meant[..]) {
+        (Some(ty), ..) => Ok(ty),
+        (None, [_, ..], _) => {
             let paths = hunted.iter().map(|t| t.path.clone()).collect();
             Err(FindError::Ambiguous { crate_name, name: name.to_owned(), paths })
         }
@@ -69,6 +69,13 @@ pub fn find_type<'a>(api: &'a Api, name: &str) -> Result<&'a ApiType, FindError>
             Err(FindError::NoSuchType { crate_name, name: name.to_owned(), nearest: near })
         }
     }
+}
+
+/// The type that all are: the only one, or the one of which the others are aliases.
+fn same<'a>(types: &[&'a ApiType]) -> Option<&'a ApiType> {
+    let one = types.iter().find(|t| types.len() == 1 || t.alias_of.is_none())?;
+    let is_alias = |t: &ApiType| matches!(&t.alias_of, Some(Ty::Path(p)) if p.path == one.path);
+    types.iter().all(|t| t.path == one.path || is_alias(t)).then_some(one)
 }
 
 /// All types worth a hunt, most promising first.

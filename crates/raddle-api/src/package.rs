@@ -44,7 +44,7 @@ impl Source {
         features: Features,
         target_dir: &Path,
     ) -> Result<Self, ApiError> {
-        let metadata = graph(manifest, &features)?;
+        let metadata = graph(manifest, &features, false)?;
         let members: Vec<&Package> = metadata.workspace_packages();
         let package = match name {
             Some(name) => members.iter().find(|p| p.name.as_str() == name).copied().ok_or_else(|| {
@@ -71,11 +71,12 @@ impl Source {
     }
 
     /// A crate from crates.io, in a scratch workspace that is written to `scratch`. The requirement is a version
-    /// (`0.3.12`, taken exactly), a range (`^0.3`), or nothing for the newest.
+    /// (`0.3.12`, taken exactly), a range (`^0.3`), or nothing for the newest. If `offline`, only what has been fetched counts.
     pub fn published(
         name: &str,
         requirement: Option<&str>,
         features: &Features,
+        offline: bool,
         scratch: &Path,
         target_dir: &Path,
     ) -> Result<Self, ApiError> {
@@ -95,7 +96,7 @@ impl Source {
         }
         write(&scratch.join("src/lib.rs"), "")?;
         write(&manifest, &text)?;
-        let metadata = graph(&manifest, &Features::default()).map_err(|error| match error {
+        let metadata = graph(&manifest, &Features::default(), offline).map_err(|error| match error {
             ApiError::Metadata { message, .. } => explain(name, &version, &manifest, message),
             other => other,
         })?;
@@ -148,9 +149,12 @@ fn cargo() -> PathBuf {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()).into()
 }
 
-fn graph(manifest: &Path, features: &Features) -> Result<Metadata, ApiError> {
+fn graph(manifest: &Path, features: &Features, offline: bool) -> Result<Metadata, ApiError> {
     let mut command = MetadataCommand::new();
     command.cargo_path(cargo()).manifest_path(manifest);
+    if offline {
+        command.other_options(["--offline".to_owned()]);
+    }
     if features.all {
         command.features(cargo_metadata::CargoOpt::AllFeatures);
     }
@@ -194,6 +198,9 @@ pub fn scratch_manifest(name: &str, version: &str, features: &Features) -> Strin
 }
 
 fn explain(name: &str, requirement: &str, manifest: &Path, message: String) -> ApiError {
+    if message.contains("offline mode") {
+        return ApiError::NotFetched(name.to_owned());
+    }
     let missing = format!("no matching package named `{name}` found");
     if message.contains(&missing) {
         return ApiError::NoSuchCrate { name: name.to_owned(), nearest: Vec::new() };

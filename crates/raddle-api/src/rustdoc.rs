@@ -42,6 +42,26 @@ pub fn document(source: &Source, package: &PackageId) -> Result<Crate, ApiError>
     read(&written.unwrap_or_else(|| source.target_dir.join("doc").join(format!("{name}.json"))))
 }
 
+/// Whether the package compiles, which rustdoc does not find out; if not, the compiler's words.
+pub fn check(source: &Source, offline: bool) -> Result<(), ApiError> {
+    let package = source.package();
+    let mut command = Command::new(&source.cargo);
+    command.args(["check", "--quiet", "--lib", "--package"]).arg(&source.package.repr);
+    command.arg("--manifest-path").arg(&source.manifest).arg("--target-dir").arg(&source.target_dir);
+    features(&mut command, source);
+    if offline {
+        command.arg("--offline");
+    }
+    let result = command
+        .output()
+        .map_err(|cause| ApiError::Start { program: source.cargo.display().to_string(), cause })?;
+    if result.status.success() {
+        return Ok(());
+    }
+    let message = String::from_utf8_lossy(&result.stderr).trim().to_owned();
+    Err(ApiError::Build { package: package.name.to_string(), message })
+}
+
 /// Keeps other hunts of the same package from removing the file before it is read, as long as the result lives. Where that
 /// cannot be had, there is nothing but luck.
 fn lock(target_dir: &Path) -> Option<File> {

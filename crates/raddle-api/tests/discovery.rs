@@ -222,6 +222,12 @@ fn a_name_that_does_not_exist_brings_up_similar_ones() {
 }
 
 #[test]
+fn a_type_and_its_alias_of_one_name_are_one_type_unless_a_path_says_which() {
+    assert_eq!(find_type(api(), "Gate").unwrap().path, "fixture::nested::Gate");
+    assert_eq!(find_type(api(), "fixture::Gate").unwrap().path, "fixture::Gate");
+}
+
+#[test]
 fn settings_of_the_package_are_checked_against_its_api() {
     let settings = Settings::from_metadata(&source(&target()).package().metadata).unwrap();
     settings.check(api()).unwrap();

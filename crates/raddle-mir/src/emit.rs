@@ -52,7 +52,7 @@ const MIR_FLAGS: &[&str] = &[
     "-Zmir-opt-level=0",
     "-Zmir-include-spans=on",
     "-Ztrim-diagnostic-paths=no",
-    "-Awarnings",
+    "--cap-lints=allow",
 ];
 
 impl Emit {
@@ -82,7 +82,8 @@ impl Emit {
             self.cargo(flags.map(OsStr::new))?;
         }
         let mir = std::fs::read_to_string(&file).map_err(io("cannot read the MIR"))?;
-        let expanded = self.cargo(["-Zunpretty=expanded", "-Awarnings"].map(OsStr::new)).unwrap_or_default();
+        let expanded =
+            self.cargo(["-Zunpretty=expanded", "--cap-lints=allow"].map(OsStr::new)).unwrap_or_default();
         Ok(Emitted { mir, expanded })
     }
 

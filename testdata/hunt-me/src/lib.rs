@@ -237,3 +237,9 @@ impl Meeting {
         place.take().flatten()
     }
 }
+
+/// A crate may forbid what is no fault of it: what some compiler warns of.
+mod forbids {
+    #![deny(warnings)]
+    fn nobody_calls() {}
+}

@@ -3,7 +3,9 @@
 use crate::compile;
 use crate::error::{Context, Error, Result};
 use crate::host::TARGET;
+use crate::interrupt;
 use crate::runtime::Runtime;
+use crate::wrapper;
 use cargo_metadata::Message;
 use cargo_metadata::diagnostic::DiagnosticLevel;
 use raddle_api::harness::HarnessSource;
@@ -39,7 +41,9 @@ pub struct Built {
 pub fn build(source: &HarnessSource, runtime: &Runtime, options: &Options<'_>) -> Result<Built> {
     // The network is not asked if everything has been fetched before, as judging the harness has done.
     match cargo(source, runtime, options, true) {
-        Err(Error::Build(_)) if !options.offline => cargo(source, runtime, options, false),
+        Err(Error::SilentBuild(_)) if !options.offline && !interrupt::interrupted() => {
+            cargo(source, runtime, options, false)
+        }
         result => result,
     }
 }
@@ -60,6 +64,8 @@ fn cargo(source: &HarnessSource, runtime: &Runtime, options: &Options<'_>, offli
         command.arg("--offline");
     }
     compile::instrument(&mut command, runtime, &dir)?;
+    // What the crate's author wants to hear of the compiler is none of the hunter's business, least of all as an error.
+    command.env(wrapper::CAP_LINTS, "1");
     let output = command
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
@@ -88,10 +94,10 @@ fn cargo(source: &HarnessSource, runtime: &Runtime, options: &Options<'_>, offli
         if diagnostics.is_empty() {
             diagnostics = String::from_utf8_lossy(&output.stderr).into_owned();
         }
-        return Err(Error::Build(diagnostics));
+        return Err(Error::SilentBuild(diagnostics));
     }
     let executable =
-        executable.ok_or_else(|| Error::Build("cargo did not say where the harness is".into()))?;
+        executable.ok_or_else(|| Error::SilentBuild("cargo did not say where the harness is".into()))?;
     libraries.extend(executable.parent().map(Path::to_owned));
     Ok(Built { executable, libraries: libraries.into_iter().collect() })
 }

@@ -15,7 +15,7 @@ use raddle_core::hunt::{Execution, Executor, Fresh, Run, Test, wire};
 use raddle_core::protocol::Failure;
 use raddle_core::schedule::Schedule;
 use raddle_core::trace::Symbols;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Executions of the second search.
 const SEARCH: u64 = 300;
@@ -59,7 +59,7 @@ impl Refuted {
     }
 }
 
-/// Repeats a violation.
+/// Repeats a violation, before the deadline of the workers.
 pub fn confirm(
     workers: &mut Workers,
     oracle: &mut Oracle,
@@ -67,7 +67,6 @@ pub fn confirm(
     strategy: &str,
     seed: u64,
 ) -> Result<Result<Confirmed, Refuted>, ExecutorError> {
-    workers.set_deadline(Some(Instant::now() + PATIENCE));
     workers.renew();
     let mark = mark(&found.verdict);
     let known = oracle.knowledge();

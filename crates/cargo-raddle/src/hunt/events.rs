@@ -11,7 +11,7 @@ use raddle_core::hunt::generate::PairCoverage;
 use raddle_core::outcome::Kind;
 use raddle_core::trace::Site;
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A line of output.
@@ -78,8 +78,8 @@ pub enum Event<'a> {
         source: &'a str,
         /// Whether an earlier hunt had found it already.
         saved: bool,
-        /// The finding file.
-        file: &'a Path,
+        /// The finding file, unless it could not be written.
+        file: Option<&'a Path>,
     },
     /// A violation that did not repeat.
     Unconfirmed {
@@ -188,6 +188,9 @@ pub struct Stats {
     pub per_thread: bool,
     /// Saved findings that did not repeat or belong to another build.
     pub outdated: usize,
+    /// Their files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outdated_files: Vec<PathBuf>,
     /// Workers that died.
     pub deaths: u64,
     /// Processor time for starting workers.
@@ -367,7 +370,8 @@ impl Stats {
             unconfirmed: hunted.unconfirmed.len(),
             isolated: hunted.isolated,
             per_thread: hunted.per_thread,
-            outdated: hunted.outdated,
+            outdated: hunted.outdated.len(),
+            outdated_files: hunted.outdated.clone(),
             deaths: hunted.totals.deaths,
             start_ms: ms(hunted.stages.start),
             generate_ms: ms(hunted.stages.generate),
@@ -446,7 +450,7 @@ impl<'a> Event<'a> {
     }
 
     /// A finding.
-    pub fn finding(subject: &'a Subject, found: &'a Kept, saved: bool, file: &'a Path) -> Self {
+    pub fn finding(subject: &'a Subject, found: &'a Kept, saved: bool, file: Option<&'a Path>) -> Self {
         let test = &found.test;
         Event::Finding {
             target: &subject.harness.target,

@@ -3,6 +3,7 @@
 use super::executor::Totals;
 use super::statics::StaticCoverage;
 use super::store::Kept;
+use crate::error;
 use raddle_core::hunt::generate::{PairCoverage, PatternCoverage};
 use raddle_core::hunt::oracle::OracleCost;
 use raddle_core::outcome::Kind;
@@ -148,14 +149,14 @@ pub struct Unconfirmed {
 /// What came of a hunt.
 #[derive(Debug)]
 pub struct Hunted {
-    /// What was found, with the files; the saved ones that were repeated come first.
-    pub findings: Vec<(Kept, PathBuf)>,
+    /// What was found, with the files or why there is none; the saved ones that were repeated come first.
+    pub findings: Vec<(Kept, error::Result<PathBuf>)>,
     /// Processor time of the search until the first of them that is new was at hand, to be confirmed.
     pub first: Option<Duration>,
     /// How many of them were saved by an earlier hunt.
     pub saved: usize,
-    /// Saved findings that did not repeat, or belong to another build.
-    pub outdated: usize,
+    /// Files of saved findings that did not repeat, or belong to another build.
+    pub outdated: Vec<PathBuf>,
     /// What did not repeat.
     pub unconfirmed: Vec<Unconfirmed>,
     /// What earlier tests left behind changed a later one, so that from then on every execution had a process of its own.

@@ -29,12 +29,13 @@ mod watch;
 use crate::cli::{Format, HuntArgs, HuntSearchArgs};
 use crate::compile::absolute;
 use crate::console;
-use crate::error::{Error, Result};
+use crate::error::{self, Error, Result};
 use crate::exit::Exit;
+use crate::explain::many;
 use crate::host;
 use crate::interrupt;
 use crate::runtime::Runtime;
-use crate::test::scratch;
+use crate::scratch::Scratch;
 use driver::Lab;
 use events::{Event, Stats, Summary};
 use hunted::{End, Hunted, Progress, Settings};
@@ -47,7 +48,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
-pub use store::Saved;
+pub use store::MODE;
 use subject::Subject;
 
 /// Time per type unless told otherwise.
@@ -82,7 +83,7 @@ pub fn run(args: &HuntArgs) -> Exit {
     let mut voice = Voice::new(args.format);
     let mut summary = Summary::new();
     if let Err(error) = whole(args, &mut voice, &mut summary) {
-        voice.error(&error);
+        voice.error(&interrupt::or(error));
         if summary.findings == 0 {
             summary.exit_code = Exit::Failed;
         }
@@ -114,7 +115,7 @@ fn whole(args: &HuntArgs, voice: &mut Voice, summary: &mut Summary) -> Result<()
         None => prepared.out.clone(),
     };
     let runtime = Runtime::install(&prepared.out)?;
-    let scratch = scratch(&out)?;
+    let scratch = Scratch::new(&out)?;
     let findings = out.join("findings");
     let lab = Lab { settings: &settings, runtime: &runtime, scratch: scratch.path(), findings: &findings };
     voice.start(&settings, prepared.prospects.len());
@@ -183,6 +184,7 @@ fn one(prepared: &Prepared, prospect: &Prospect, lab: &Lab<'_>, bar: &ProgressBa
     let subject = match prepared.build(prospect, lab.runtime) {
         Ok(subject) => subject,
         Err(Error::Unfit(why)) if !prepared.named() => return failed(Verdict::Skipped(why), None),
+        Err(_) if interrupt::interrupted() => return failed(Verdict::Error("interrupted".to_owned()), None),
         Err(error) => {
             return failed(Verdict::Error(error.to_string()), error.details().map(ToOwned::to_owned));
         }
@@ -194,13 +196,13 @@ fn one(prepared: &Prepared, prospect: &Prospect, lab: &Lab<'_>, bar: &ProgressBa
     let progress = |p: &Progress| {
         let seconds = began.elapsed().as_secs_f64().max(0.001);
         bar.set_message(format!(
-            "{}: {} tests, {:.0} executions/s, {} of {} pairs, {} findings",
+            "{}: {}, {:.0} executions/s, {} of {} pairs, {}",
             prospect.target,
-            p.tests,
+            many(p.tests, "test"),
             p.executions as f64 / seconds,
             p.covered,
             p.pairs,
-            p.findings
+            many(p.findings as u64, "finding")
         ));
     };
     match lab.hunt(&subject, &progress) {
@@ -252,7 +254,7 @@ fn verdict(hunted: &Hunted) -> Verdict {
     } else if hunted.steps == 0 {
         untested("no scheduling point: its methods change nothing that threads share".to_owned())
     } else if !hunted.unconfirmed.is_empty() {
-        untested(format!("{} violations were not confirmed", hunted.unconfirmed.len()))
+        untested(format!("{} not confirmed", many(hunted.unconfirmed.len() as u64, "violation")))
     } else {
         Verdict::Clean
     }
@@ -359,7 +361,7 @@ impl Voice {
     fn error(&self, error: &Error) {
         match self.format {
             Format::Json => Event::Error { message: error.to_string(), details: error.details() }.print(),
-            Format::Human => self.bar.suspend(|| eprintln!("error: {error}")),
+            Format::Human => self.bar.suspend(|| eprintln!("error: {}", error.in_full())),
         }
     }
 
@@ -378,7 +380,7 @@ impl Voice {
         }
         self.say(&report::outcome(target, &result.verdict, result.hunted.as_ref()));
         if let Some(details) = &result.details {
-            self.say(&report::indented(details));
+            self.say(&error::indented(details));
         }
         let (Some(subject), Some(hunted)) = (&result.subject, &result.hunted) else { return };
         let promises = report::promises(&subject.harness);
@@ -394,6 +396,7 @@ impl Voice {
         for (found, file) in &hunted.findings {
             self.stories.push(report::finding(subject, found, file, console::layout(false)));
         }
+        unsaved(hunted).for_each(|error| self.error(error));
         self.stories.extend(hunted.unconfirmed.iter().map(|u| report::unconfirmed(target, u)));
     }
 
@@ -411,13 +414,21 @@ impl Voice {
     }
 }
 
+/// Why findings could not be saved.
+fn unsaved(hunted: &Hunted) -> impl Iterator<Item = &Error> {
+    hunted.findings.iter().filter_map(|(_, file)| file.as_ref().err())
+}
+
 fn json(target: &str, result: &Outcome, open: usize) {
     if let Some(subject) = &result.subject {
         Event::harness(subject).print();
     }
     if let (Some(subject), Some(hunted)) = (&result.subject, &result.hunted) {
         for (i, (found, file)) in hunted.findings.iter().enumerate() {
-            Event::finding(subject, found, i < hunted.saved, file).print();
+            Event::finding(subject, found, i < hunted.saved, file.as_deref().ok()).print();
+        }
+        for error in unsaved(hunted) {
+            Event::Error { message: error.to_string(), details: None }.print();
         }
         for unconfirmed in &hunted.unconfirmed {
             Event::unconfirmed(subject, unconfirmed).print();

@@ -79,7 +79,7 @@ impl Prepared {
         settings.exclude.extend(asked.exclude);
         settings.weak.extend(asked.weak);
         settings.strict.extend(asked.strict);
-        let prospects = if args.list { vec![] } else { chosen(args, &api, &settings)? };
+        let prospects = if args.list { vec![] } else { chosen(args, &source, &api, &settings)? };
         let warnings = api.left_out.iter().filter(|l| l.what.starts_with("items of crate"));
         let warnings = warnings.map(|l| format!("not looked at: {}: {}", l.what, l.why)).collect();
         let found = Some((source, api, settings));
@@ -115,7 +115,7 @@ impl Prepared {
             offline: self.args.build.offline,
         })
         .map_err(|error| match error {
-            HarnessError::Build(text) => Error::Build(text),
+            HarnessError::Build(text) => Error::SilentBuild(text),
             HarnessError::NoConstructor { .. } => Error::Unfit(error.to_string()),
             other => hunt_error(other),
         })?;
@@ -214,7 +214,7 @@ fn source(args: &HuntArgs) -> Result<(Source, PathBuf)> {
         let out = super::default_out()?;
         let dir = out.join("harness");
         let scratch = dir.join("crates").join(name);
-        let source = Source::published(name, version, &features, &scratch, &dir.join("doc"));
+        let source = Source::published(name, version, &features, build.offline, &scratch, &dir.join("doc"));
         return Ok((source.map_err(api_error)?, out));
     }
     let manifest = build.manifest_path.as_deref().map_or_else(nearest_manifest, absolute)?;
@@ -230,13 +230,17 @@ fn source(args: &HuntArgs) -> Result<(Source, PathBuf)> {
 }
 
 /// The types that the command line names, or all.
-fn chosen(args: &HuntArgs, api: &Api, settings: &Settings) -> Result<Vec<Prospect>> {
+fn chosen(args: &HuntArgs, source: &Source, api: &Api, settings: &Settings) -> Result<Vec<Prospect>> {
     let mut types: Vec<&ApiType> = vec![];
     for name in &args.types {
         types.push(find_type(api, name).map_err(hunt_error)?);
     }
     if types.is_empty() {
-        types = all_candidates(api).map_err(hunt_error)?;
+        types = all_candidates(api).or_else(|none| {
+            // rustdoc does not look into functions, and makes do with little where a crate does not compile.
+            raddle_api::rustdoc::check(source, args.build.offline).map_err(api_error)?;
+            Err(hunt_error(none))
+        })?;
         types.retain(|t| !settings.of(t).skip);
         if types.is_empty() {
             return Err(Error::Hunt(
@@ -250,7 +254,7 @@ fn chosen(args: &HuntArgs, api: &Api, settings: &Settings) -> Result<Vec<Prospec
 fn api_error(error: ApiError) -> Error {
     match error {
         ApiError::Build { package, message } => {
-            Error::Build(format!("`{package}` does not build:\n{message}"))
+            Error::SilentBuild(format!("`{package}` does not build:\n{message}"))
         }
         other => hunt_error(other),
     }

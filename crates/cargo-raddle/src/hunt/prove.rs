@@ -7,7 +7,6 @@ use super::executor::Workers;
 use super::hunted::Unconfirmed;
 use super::judge;
 use super::store::{Kept, Saved};
-use crate::error::Result;
 use crate::interrupt;
 use raddle_core::Kind;
 use raddle_core::hunt::generate::Plan;
@@ -32,6 +31,8 @@ const BY_CHANCE: u32 = 2;
 const MINIMISING: Duration = Duration::from_secs(15);
 /// Time for making a large test small before that.
 const SHRINKING: Duration = Duration::from_secs(5);
+/// How long proving may go on when the time of the hunt is over. The help of `--budget` says so.
+const GRACE: Duration = Duration::from_secs(15);
 
 impl Hunt<'_> {
     /// Confirms, minimises and keeps a violation, unless its cause is known.
@@ -75,7 +76,7 @@ impl Hunt<'_> {
                 let smaller = judge::cause(&self.subject.harness, &confirmed.found);
                 // Many tests show one bug; the minimal one says which.
                 if self.kept.insert(smaller.clone()) {
-                    self.keep(confirmed)?;
+                    self.keep(confirmed);
                 } else {
                     self.repeated += u32::from(kind == Kind::NonLinearizable);
                 }
@@ -152,6 +153,7 @@ impl Hunt<'_> {
         let strategy = plan.runs.first().map_or(settings.strategy.as_str(), |(s, _)| s.as_str());
         // The sequential orders are run anew as well: a set of them that is not complete makes anything a violation.
         let mut anew = self.lab.last_word(self.subject);
+        self.proof.set_deadline(Some(self.proved_by(confirm::PATIENCE)));
         let first = confirm::confirm(&mut self.proof, &mut anew, &found, strategy, settings.seed)?;
         self.oracle.learn(&anew);
         let first = match first {
@@ -166,7 +168,7 @@ impl Hunt<'_> {
             return Ok(Ok(first));
         }
         let mark = confirm::mark(&small.verdict);
-        self.proof.set_deadline(Some(Instant::now() + confirm::PATIENCE));
+        self.proof.set_deadline(Some(self.proved_by(confirm::PATIENCE)));
         self.proof.renew();
         let schedule = &small.execution.schedule;
         let mut anew = self.lab.last_word(self.subject);
@@ -178,6 +180,11 @@ impl Hunt<'_> {
         }
     }
 
+    /// When something that may take so long has to be done.
+    fn proved_by(&self, patience: Duration) -> Instant {
+        deadline(Instant::now() + patience, self.until)
+    }
+
     /// The smallest test that shows a violation and is found in this time.
     fn minimised(
         &mut self,
@@ -185,7 +192,7 @@ impl Hunt<'_> {
         patience: Duration,
     ) -> std::result::Result<Minimised, ExecutorError> {
         let options = MinimiseOptions { seed: self.lab.settings.seed, ..MinimiseOptions::default() };
-        self.proof.set_deadline(Some(Instant::now() + patience));
+        self.proof.set_deadline(Some(self.proved_by(patience)));
         minimise(&mut self.proof, &mut self.oracle, &self.subject.harness, found, &options)
     }
 
@@ -197,39 +204,49 @@ impl Hunt<'_> {
         Ok((shrunk.found, shrunk.finished))
     }
 
-    fn keep(&mut self, confirmed: Confirmed) -> Result<()> {
+    fn keep(&mut self, confirmed: Confirmed) {
         let found = Kept::new(&self.subject.harness, confirmed);
         let job = self.lab.job(self.subject);
         let dir = self.lab.findings;
-        let file = Saved::new(&found, self.subject, self.lab.runtime, &job, dir).save(dir)?;
+        let file = Saved::new(&found, self.subject, self.lab.runtime, &job, dir).save(dir);
         self.done.findings.push((found, file));
         self.done.progress.findings = self.done.findings.len();
-        Ok(())
     }
 
     /// What earlier hunts found comes first.
     pub(super) fn repeat_saved(&mut self) -> Ran<()> {
         for (file, saved) in Saved::earlier(self.lab.findings, &self.subject.harness.target) {
-            if saved.other_build(self.subject, self.lab.runtime).is_some() {
-                self.done.outdated += 1;
+            let harness = &self.subject.harness;
+            if saved.other_build(self.subject, self.lab.runtime).is_some() || saved.check(harness).is_err() {
+                self.done.outdated.push(file);
                 continue;
             }
             self.proof.renew();
+            self.proof.set_deadline(Some(self.proved_by(confirm::PATIENCE)));
             let mut anew = self.lab.last_word(self.subject);
-            match executed!(repeat(&mut self.proof, &mut anew, &saved)) {
+            let repeated = match repeat(&mut self.proof, &mut anew, &saved) {
+                Err(ExecutorError::Over) if !interrupt::interrupted() => Err("it took too long".to_owned()),
+                repeated => executed!(repeated),
+            };
+            match repeated {
                 Ok(confirmed) => {
                     let found = Kept::new(&self.subject.harness, confirmed);
                     self.kept.insert(found.cause.clone());
                     self.causes.insert(found.cause.clone(), ATTEMPTS);
                     self.causes.insert(saved.cause.clone(), ATTEMPTS);
                     self.done.saved += 1;
-                    self.done.findings.push((found, file));
+                    self.done.findings.push((found, Ok(file)));
                 }
-                Err(_) => self.done.outdated += 1,
+                Err(_) => self.done.outdated.push(file),
             }
         }
         Ok(Ok(()))
     }
+}
+
+/// What is to be done by `wanted` is done soon after the end of the hunt's time.
+fn deadline(wanted: Instant, until: Option<Instant>) -> Instant {
+    until.map_or(wanted, |until| wanted.min(until + GRACE))
 }
 
 /// Whether a test makes so many calls side by side that it is better made small before anything is proved.
@@ -247,4 +264,18 @@ pub fn repeat(
     let outcome =
         confirm::replay(workers, oracle, &saved.test, saved.job.seed, &saved.failure.schedule, &mark)?;
     Ok(outcome.map_err(|refuted| refuted.instead))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proving_ends_soon_after_the_time_of_the_hunt() {
+        let now = Instant::now();
+        let later = |seconds| now + Duration::from_secs(seconds);
+        assert_eq!(deadline(later(30), None), later(30));
+        assert_eq!(deadline(later(30), Some(later(60))), later(30));
+        assert_eq!(deadline(later(30), Some(later(5))), later(20));
+    }
 }

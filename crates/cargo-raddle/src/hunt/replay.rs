@@ -14,7 +14,7 @@ use crate::events::{Event, Summary};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::runtime::Runtime;
-use crate::test::scratch;
+use crate::scratch::Scratch;
 use raddle_core::hunt::ExecutorError;
 use raddle_core::protocol::Job;
 use std::io::Write;
@@ -22,9 +22,8 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Repeats a finding.
-pub fn run(args: &ReplayArgs, output: &Output, summary: &mut Summary) -> Result<()> {
+pub fn run(args: &ReplayArgs, saved: Saved, output: &Output, summary: &mut Summary) -> Result<()> {
     let refuse = |reason: String| Error::Finding { file: args.file.clone(), reason };
-    let saved = Saved::load(&args.file)?;
     let file = absolute(&args.file)?;
     let dir = file.parent().unwrap_or(Path::new("/"));
     let hunt = hunt_args(args, &saved, dir);
@@ -36,10 +35,13 @@ pub fn run(args: &ReplayArgs, output: &Output, summary: &mut Summary) -> Result<
     if let Some(why) = saved.other_build(&subject, &runtime) {
         return Err(refuse(why));
     }
-    let scratch = scratch(&prepared.out)?;
+    saved.check(&subject.harness).map_err(refuse)?;
+    let scratch = Scratch::new(&prepared.out)?;
     let settings = settings(&saved.job);
     let lab = Lab { settings: &settings, runtime: &runtime, scratch: scratch.path(), findings: dir };
-    let mut workers = lab.workers(&subject, saved.job.clone(), "replay", None)?;
+    // Where debug information was looked up is known to this build alone.
+    let job = Job { places: lab.job(&subject).places, ..saved.job.clone() };
+    let mut workers = lab.workers(&subject, job, "replay", None)?;
     let mut oracle = lab.last_word(&subject);
     let mut reproduced = 0;
     let outcome = loop {
@@ -90,7 +92,7 @@ pub fn run(args: &ReplayArgs, output: &Output, summary: &mut Summary) -> Result<
             failure: saved.failure,
         },
     };
-    let story = report::finding(&subject, &found, &args.file, console::layout(args.full));
+    let story = report::finding(&subject, &found, &Ok(args.file.clone()), console::layout(args.full));
     let _ = write!(std::io::stdout().lock(), "replay of {}: {message}\n\n{story}", saved.target);
     Ok(())
 }

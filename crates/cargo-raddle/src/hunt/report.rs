@@ -6,8 +6,10 @@ use super::judge;
 use super::store::Kept;
 use super::subject::Subject;
 use crate::columns::{self, Labels, Layout};
+use crate::error::Result;
 use crate::exit::Exit;
-use crate::explain;
+use crate::explain::{self, many};
+use crate::finding::next_step;
 use crate::sources::Sources;
 use raddle_core::hunt::oracle::CallRef;
 use raddle_core::hunt::render::call_text;
@@ -17,10 +19,10 @@ use raddle_core::trace::Trace;
 use raddle_core::{NameId, Op, SiteId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// A finding: what broke, the test, the interleaving, and why no sequential order explains it.
-pub fn finding(subject: &Subject, found: &Kept, file: &Path, layout: Layout) -> String {
+pub fn finding(subject: &Subject, found: &Kept, file: &Result<PathBuf>, layout: Layout) -> String {
     let mut sources = Sources::new(&subject.source_roots);
     let failure = &found.failure;
     let mut text = format!("---- {}: {} ----\n", subject.harness.target, failure.kind.as_str());
@@ -45,9 +47,7 @@ pub fn finding(subject: &Subject, found: &Kept, file: &Path, layout: Layout) -> 
     for root in &subject.source_roots {
         text = text.replace(&format!("{}/", root.display()), "");
     }
-    let here = std::env::current_dir().unwrap_or_default();
-    let file = file.strip_prefix(here).unwrap_or(file);
-    let _ = writeln!(text, "\nrepeat it with: cargo raddle replay {}", file.display());
+    let _ = writeln!(text, "\n{}", next_step(file));
     text
 }
 
@@ -149,21 +149,12 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
         let why = h.lost.1.as_deref().unwrap_or_default().lines().next().unwrap_or_default().to_owned();
         let _ = write!(text, "\n     {} could not be done, the first because: {why}", many(h.lost.0, "run"));
     }
-    if h.outdated > 0 {
-        let _ = write!(
-            text,
-            "\n     {} did not repeat or belong to another build",
-            many(h.outdated as u64, "saved finding")
-        );
+    if !h.outdated.is_empty() {
+        let name = |file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let names: Vec<String> = h.outdated.iter().map(name).collect();
+        let _ = write!(text, "\n     saved, but not repeated or of another build: {}", names.join(", "));
     }
     text
-}
-
-/// What the compiler says, as part of the line above.
-pub fn indented(details: &str) -> String {
-    let errors = details.lines().skip_while(|l| !l.contains("error")).filter(|l| !l.trim().is_empty());
-    let lines: Vec<String> = errors.take(20).map(|l| format!("     {l}")).collect();
-    lines.join("\n")
 }
 
 /// Which methods are not held to take effect at one moment, and why.
@@ -288,20 +279,16 @@ pub fn summary(summary: &Summary) -> String {
     };
     let mut text =
         format!("raddle hunt: {verdict}. {} clean; {} with findings", summary.clean, summary.found);
-    for (count, what) in [
-        (summary.untested, "not tested"),
-        (summary.skipped, "skipped"),
-        (summary.errors, "with an error"),
-        (summary.unconfirmed, "violations not confirmed"),
-    ] {
+    for (count, what) in
+        [(summary.untested, "not tested"), (summary.skipped, "skipped"), (summary.errors, "with an error")]
+    {
         if count > 0 {
             let _ = write!(text, "; {count} {what}");
         }
     }
+    if summary.unconfirmed > 0 {
+        let _ = write!(text, "; {} not confirmed", many(summary.unconfirmed as u64, "violation"));
+    }
     let _ = write!(text, "; {}, {}", many(summary.tests, "test"), many(summary.executions, "execution"));
     text
-}
-
-fn many(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -4,12 +4,12 @@
 use super::confirm::Confirmed;
 use super::judge;
 use super::subject::{Origin, Subject};
-use crate::error::{Context, Error, Result};
-use crate::finding::{FORMAT, VERSION, relative};
+use crate::error::Result;
+use crate::finding::{self, FORMAT, VERSION, relative, write};
 use crate::hash;
-use crate::runtime::{Runtime, write_whole};
+use crate::runtime::Runtime;
 use raddle_core::hunt::render::explanation;
-use raddle_core::hunt::{CallRecord, Harness, Test};
+use raddle_core::hunt::{CallRecord, Harness, Test, check};
 use raddle_core::protocol::{Failure, Job};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ impl Saved {
             target: subject.harness.target.clone(),
             origin: subject.origin.clone().map_paths(|p| relative(dir, p)),
             fingerprint: subject.fingerprint.clone(),
-            job: job.clone(),
+            job: Job { places: None, ..job.clone() },
             test: found.test,
             source: found.source,
             calls: found.calls,
@@ -130,36 +130,16 @@ impl Saved {
 
     /// Writes the file; gives its path.
     pub fn save(&self, dir: &Path) -> Result<PathBuf> {
-        let file = dir.join(self.file_name());
-        std::fs::create_dir_all(dir).context(|| format!("cannot create `{}`", dir.display()))?;
-        let mut json = serde_json::to_vec_pretty(self).expect("a finding is plain data");
-        json.push(b'\n');
-        write_whole(&file, &json).context(|| format!("cannot write `{}`", file.display()))?;
-        Ok(file)
+        write(dir, &self.file_name(), self)
     }
 
-    /// Whether a file is one of these; a file that cannot be read is not.
-    pub fn is_one(file: &Path) -> bool {
-        #[derive(Deserialize)]
-        struct Header {
-            mode: String,
-        }
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        serde_json::from_str::<Header>(&text).is_ok_and(|h| h.mode == MODE)
-    }
-
-    /// Reads a file.
-    pub fn load(file: &Path) -> Result<Self> {
-        let refuse = |reason: String| Error::Finding { file: file.to_owned(), reason };
-        let text = std::fs::read_to_string(file).map_err(|e| refuse(e.to_string()))?;
-        let saved: Saved = serde_json::from_str(&text).map_err(|e| refuse(format!("it is damaged ({e})")))?;
-        if saved.format != FORMAT || saved.version != VERSION {
-            let theirs = saved.version;
-            return Err(refuse(format!(
-                "its format is version {theirs}; this raddle reads version {VERSION}"
-            )));
-        }
-        Ok(saved)
+    /// Whether the harness has what the test calls, passes and returned, and the limits are such as hunts have; if not, what is
+    /// wrong. Somebody may have changed the file.
+    pub fn check(&self, harness: &Harness) -> std::result::Result<(), String> {
+        finding::check_job(&self.job)?;
+        check::test(harness, &self.test)
+            .and_then(|()| check::calls(&self.test, &self.calls))
+            .map_err(|what| format!("it is damaged ({what})"))
     }
 
     /// The findings of a type that were saved by earlier hunts, with their files, in the order of their names.
@@ -167,10 +147,10 @@ impl Saved {
         let Ok(entries) = std::fs::read_dir(dir) else { return vec![] };
         let mut files: Vec<PathBuf> = entries.flatten().map(|e| e.path()).collect();
         files.sort();
-        let saved = files
-            .into_iter()
-            .filter(|f| Saved::is_one(f))
-            .filter_map(|f| Some((f.clone(), Saved::load(&f).ok()?)));
+        let saved = files.into_iter().filter_map(|file| {
+            let text = finding::read(&file).ok().filter(|text| text.mode == MODE)?;
+            Some((file, text.parse::<Saved>().ok()?))
+        });
         saved.filter(|(_, s)| s.target == target).collect()
     }
 
@@ -192,5 +172,55 @@ impl Saved {
                 self.target
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::report;
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use crate::columns::Layout;
+    use crate::finding::tests::{changed, failure, job};
+    use clap::Parser;
+    use serde_json::{Value, json};
+
+    /// The fixture's harness; nothing is run.
+    fn subject() -> Subject {
+        let descriptor =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/harness-fixture/harness.json");
+        let args = ["cargo raddle", "hunt", "--harness", "h", "--executable", "h"];
+        let Ok(Cli { command: Command::Hunt(args) }) = Cli::try_parse_from(args) else { unreachable!() };
+        Subject::ready_made(&args, &descriptor, &descriptor).unwrap()
+    }
+
+    #[test]
+    fn a_file_that_was_changed_is_refused_or_shown_and_never_a_panic() {
+        let subject = subject();
+        let add = json!({ "thunk": 1, "args": [{ "slot": 0 }], "repeat": 1 });
+        let call = |thread, step| json!({ "thread": thread, "step": step, "start": 0, "end": 1, "result": { "value": "1" } });
+        let file = json!({
+            "format": FORMAT, "version": VERSION, "mode": MODE, "raddle": "0.1.0", "runtime": "0", "crate_name": "c",
+            "crate_version": "1", "target": "c::T", "origin": { "target": "c::T" }, "fingerprint": "0", "job": job(),
+            "test": { "setup": [{ "thunk": 0, "args": [] }], "give": [[0, 1]], "suffixes": [[add], [add]], "finally": [add] },
+            "source": "fn found() {}", "calls": [call(0, 0), call(1, 0), call(0, 2)], "why": ["so"], "cause": "of add",
+            "at": "src/lib.rs:1:2", "failure": failure(),
+        });
+        let shown = |file: &Value| {
+            let saved: Saved = serde_json::from_str(&file.to_string()).map_err(|e| e.to_string())?;
+            saved.check(&subject.harness)?;
+            assert!(saved.file_name().len() < 400);
+            let Saved { test, source, calls, why, cause, at, failure, .. } = saved;
+            let kept = Kept { test, source, calls, why, cause, at, failure };
+            Ok(report::finding(&subject, &kept, &Ok("f".into()), Layout { width: 80, full: true }))
+        };
+        assert_eq!(shown(&file).map(|text| text.contains("fn found()")), Ok(true));
+        let changed = changed(&file);
+        let refused: Vec<String> = changed.iter().filter_map(|f| shown(f).err()).collect();
+        for part in
+            ["no call 99999", "does not take what it", "cannot be called", "no slot", "`memory_mb` cannot be"]
+        {
+            assert!(refused.iter().any(|why| why.contains(part)), "{part} in {refused:#?}");
+        }
     }
 }

@@ -6,6 +6,7 @@
 //! build. An [`Executor`] runs tests under schedules; the command has one made of worker processes, unit tests have
 //! simulated ones.
 
+pub mod check;
 pub mod edit;
 pub mod generate;
 pub mod group;

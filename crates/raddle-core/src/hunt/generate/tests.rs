@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::hunt::testing::{Simulator, objects};
-use crate::hunt::{Pass, Role, Run, ThunkId, wire};
+use crate::hunt::{Pass, Role, Run, ThunkId, check, wire};
 use crate::pattern::{FullMatcher, Instance, patterns_of};
 use std::collections::BTreeSet;
 
@@ -22,6 +22,7 @@ fn hunt(
     let mut plans = Vec::new();
     for _ in 0..n {
         let Some(plan) = generator.next(&mut sim).unwrap() else { break };
+        assert_eq!(check::test(&ty.harness, &plan.test), Ok(()));
         let text = wire::encode(&plan.test);
         let run = |(s, n): &(String, u64)| Run { patterns: true, ..Run::new(text.clone(), s, 1, *n) };
         let runs = plan.runs.iter().map(run).collect();
