@@ -154,8 +154,29 @@ fn every_crash_and_hang_is_a_finding_of_its_kind() {
         Some("fails") => vec!["failed: panic"],
         _ => panic!("the name of a fatal test must say how it fails: {name}"),
     };
-    assert_eq!(compare("crashers", &ran, kind), 18);
+    assert_eq!(compare("crashers", &ran, kind), 20);
     assert_eq!(ran.code, 1);
+    for finding in ran.named("finding") {
+        let said = |part: &str| finding["message"].as_str().unwrap().contains(part);
+        let name = finding["test"].as_str().unwrap();
+        match name {
+            "overflows_the_stack_where_a_long_list_is_dropped" => assert!(said("drop_in_place"), "{finding}"),
+            _ => assert_eq!(name.starts_with("overflows"), said("stack overflow in `fatal::"), "{finding}"),
+        }
+        assert_ne!(finding["at"]["line"], 0, "{finding}");
+    }
+}
+
+#[test]
+fn an_access_through_a_wrong_pointer_is_a_crash_where_it_happens() {
+    let ran = test("crashers", &["--test", "pointers", "--schedules", "1"]);
+    assert_eq!(compare("crashers", &ran, |_| vec!["failed: crash"]), 14);
+    let text = support::read(Path::new("../../testdata/crashers/tests/pointers.rs"));
+    let lines: Vec<&str> = text.lines().collect();
+    for finding in ran.named("finding") {
+        let line = finding["at"]["line"].as_u64().unwrap() as usize;
+        assert!(lines[line - 1].trim().starts_with(finding["test"].as_str().unwrap()), "{finding}");
+    }
 }
 
 #[test]
