@@ -24,6 +24,8 @@ pub struct Image {
 
 /// Crates whose frames a person does not want to see in a backtrace.
 const PLUMBING: [&str; 7] = ["std", "core", "alloc", "test", "raddle", "panic_unwind", "__rustc"];
+/// How the names of the crates begin that a hunt makes.
+const HARNESS: &str = "raddle_harness";
 
 impl Image {
     /// Of this process; `places` names a file with what its debug information says about calls.
@@ -99,7 +101,8 @@ impl Image {
     /// for no line of the source.
     pub fn frames(&mut self, chain: &[usize]) -> Vec<Site> {
         let frames = self.all(chain);
-        let shown = |f: &&Frame| !PLUMBING.contains(&&*f.krate) && has_place(f);
+        let plumbing = |f: &Frame| PLUMBING.contains(&&*f.krate) || f.krate.starts_with(HARNESS);
+        let shown = |f: &&Frame| !plumbing(f) && has_place(f);
         frames.iter().filter(shown).map(site).collect()
     }
 
