@@ -1,6 +1,7 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use raddle_core::protocol::MOST_MEMORY_MB;
 use raddle_core::strategy::{self, UnknownStrategy};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -171,7 +172,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_steps: Option<u64>,
     /// More memory than this in one execution is a crash [default: what a check in the test says, or 2048]
-    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=MOST_MEMORY_MB))]
     pub memory: Option<u64>,
     /// Code outside our control that does not come back for so long is a time-out
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
@@ -317,7 +318,7 @@ pub struct HuntSearchArgs {
     #[arg(long, value_name = "N", default_value = "20000", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_steps: u64,
     /// More memory than this in one execution is a crash
-    #[arg(long, value_name = "MB", default_value = "512", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "MB", default_value = "512", value_parser = clap::value_parser!(u64).range(1..=MOST_MEMORY_MB))]
     pub memory: u64,
     /// Code outside our control that does not come back for so long is a time-out
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse_duration)]

@@ -123,7 +123,10 @@ impl Console {
                 format!("FAILED: {} ({})", text.unwrap_or_default(), self.counts(stats))
             }
             Verdict::NoThreads => "skipped: creates no threads".into(),
-            Verdict::NoSteps => format!("NOT TESTED: no scheduling point ({})", self.counts(stats)),
+            Verdict::NoSteps => format!(
+                "NOT TESTED: its threads never meet at a lock or in memory that raddle sees ({})",
+                self.counts(stats)
+            ),
             Verdict::Uncontrolled => format!("NOT TESTED: {} ({})", uncontrolled(stats), self.counts(stats)),
             Verdict::TooLong => format!(
                 "NOT TESTED: executions come to no end within ten times --max-steps or the --budget; allow more or make it smaller ({})",
@@ -136,7 +139,7 @@ impl Console {
 
     fn counts(&self, stats: &Stats) -> String {
         let executions = many(stats.executions, "schedule");
-        format!("{executions}, {}, {}", many(stats.threads, "thread"), many(stats.points, "point"))
+        format!("{executions}, {}, {}", many(stats.threads, "thread"), many(stats.decisions, "decision"))
     }
 
     fn why(&self, tested: &Tested) -> &'static str {

@@ -41,7 +41,7 @@ pub enum Verdict {
     Failed,
     /// It creates no threads: there is nothing to schedule.
     NoThreads,
-    /// It creates threads, yet none of them ever took a step that the runtime saw.
+    /// It creates threads, yet there never was a choice between two of them, at a step that the runtime saw.
     NoSteps,
     /// It makes calls that the runtime cannot control.
     Uncontrolled,
@@ -341,7 +341,7 @@ fn verdict(tested: &Tested, trouble: Option<String>) -> Verdict {
     if tested.stats.too_long > 0 {
         return Verdict::TooLong;
     }
-    if tested.stats.steps == 0 {
+    if tested.stats.decisions + tested.stats.points == 0 {
         return Verdict::NoSteps;
     }
     Verdict::Passed

@@ -15,12 +15,14 @@ fn the_listing_says_what_was_tried() {
     fake.say("other.search", &[done(Stop::Exhausted)]);
     let ran = fake.run(&["test", "--libtest"], &[]);
     assert!(
-        ran.stdout.contains("test quick ... ok (1000 schedules, 3 threads, 12 points)\n"),
+        ran.stdout.contains("test quick ... ok (1000 schedules, 3 threads, 4000 decisions)\n"),
         "{}",
         ran.stdout
     );
     assert!(ran.stdout.contains("test slow ... skipped: creates no threads\n"));
-    assert!(ran.stdout.contains("test other ... ok (1000 schedules, 3 threads, 12 points, all of them)\n"));
+    assert!(
+        ran.stdout.contains("test other ... ok (1000 schedules, 3 threads, 4000 decisions, all of them)\n")
+    );
     assert!(ran.stdout.contains("raddle result: ok. 2 passed; 0 failed; 1 without threads"));
 }
 

@@ -104,6 +104,8 @@ fn a_lost_update_is_found_made_small_explained_and_repeated() {
     let next = hunt.json(&["--schedules", "4000"]);
     assert_eq!(finding(&next)["saved"], true, "what was found before comes first");
     assert_eq!(next.named("type")[0]["stats"]["tests"], 0);
+    let told = hunt.run(&["--schedules", "4000"]).stdout;
+    assert!(told.contains("FOUND 1 (found by an earlier hunt and repeated; no new test)"), "{told}");
 
     std::fs::write(&file, read(&file).replace(saved["fingerprint"].as_str().unwrap(), "0")).unwrap();
     let other = replay(&[]);
@@ -210,6 +212,7 @@ fn wrong_use_is_told_with_what_would_be_right() {
     assert!(refused(&["--generator", "wild"]).contains("covcon"));
     assert!(refused(&["--manifest-path", "/nowhere/Cargo.toml"]).contains("there is no manifest"));
     assert!(refused(&["--threads", "9"]).contains("2..=4"));
+    assert!(refused(&["--memory", "262145"]).contains("1..=262144"));
     assert!(refused(&["../here"]).contains("cannot be the name of a crate"));
     let json = ran(raddle().args(["hunt", "--generator", "wild", "--format", "json"]).output().unwrap());
     let last = json.events().pop().unwrap();

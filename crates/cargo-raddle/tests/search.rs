@@ -156,11 +156,17 @@ fn what_was_not_wholly_controlled_is_not_a_pass() {
 }
 
 #[test]
-fn a_search_without_a_step_is_not_a_pass() {
+fn a_search_without_anything_to_decide_is_not_a_pass() {
     let fake = Fake::new(&["quick"]);
-    fake.say("quick.search", &[Message::Done { stats: Stats { steps: 0, ..stats() }, reason: Stop::Budget }]);
-    let ran = fake.test(&[]);
-    assert_eq!((ran.code, ran.status("quick").as_str()), (3, "no-steps"));
+    let searched = |decisions, points| {
+        let stats = Stats { decisions, points, ..stats() };
+        fake.say("quick.search", &[Message::Done { stats, reason: Stop::Exhausted }]);
+        let ran = fake.test(&[]);
+        (ran.code, ran.status("quick"))
+    };
+    assert_eq!(searched(0, 0), (3, "no-steps".to_owned()));
+    assert_eq!(searched(14, 0), (0, "ok".to_owned()), "there are locks");
+    assert_eq!(searched(0, 2), (0, "ok".to_owned()), "a single schedule has learned where threads meet");
 }
 
 #[test]

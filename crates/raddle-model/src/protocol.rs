@@ -27,6 +27,9 @@ pub enum Entry {
     Main,
 }
 
+/// The address space that the runtime has for a program's heap, in megabytes.
+pub const MOST_MEMORY_MB: u64 = 256 << 10;
+
 /// Everything a worker has to know.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Job {
@@ -48,7 +51,7 @@ pub struct Job {
     pub every_access: bool,
     /// An execution that takes more steps than this is a livelock.
     pub max_steps: u64,
-    /// An execution that allocates more than this is a crash.
+    /// An execution that allocates more than this is a crash; more than [`MOST_MEMORY_MB`] is no more than that.
     pub memory_mb: u64,
     /// An execution that does not come back from code outside our control for so long is a time-out.
     pub hang_ms: u64,

@@ -9,6 +9,7 @@ use crate::runtime::{Host, Mode, rt};
 use crate::store::{End, Unjoined};
 use raddle_core::protocol::{Entry, Failure, Held, Message, Stop, ThreadInfo, ThreadState, Uncontrolled};
 use raddle_core::{Kind, Site, SiteId, ThreadId};
+use std::collections::BTreeSet;
 
 /// Records a failure of the running execution and ends it.
 fn fail(kind: Kind, message: String, thread: Option<usize>, backtrace: Vec<Site>) -> ! {
@@ -70,6 +71,15 @@ fn stack(i: usize) -> Vec<Site> {
     }
     sites.extend(r.store.image.frames(&pcs));
     sites
+}
+
+/// Where the running thread is, innermost first, whatever its last step was.
+fn here() -> Vec<Site> {
+    let r = rt();
+    let pcs: Vec<usize> = r.me().chain(0).take(64).collect();
+    let sites = r.store.image.frames(&pcs);
+    // The test's own function may have begun before the execution did.
+    if sites.is_empty() { stack(r.current()) } else { sites }
 }
 
 /// The locks that a thread holds. Precompiled code gives a mutex back to wait on a condition, and takes it again.
@@ -185,7 +195,7 @@ pub fn bad_free() -> ! {
         Kind::UseAfterFree,
         "memory is freed that is not in use: freed twice, or never allocated".to_owned(),
         Some(me),
-        stack(me),
+        here(),
     )
 }
 
@@ -193,7 +203,7 @@ pub fn bad_free() -> ! {
 pub fn aborted() -> ! {
     let me = rt().current();
     let why = panic_message(Some(me)).map_or(String::new(), |(_, m)| format!(" after a panic: {m}"));
-    fail(Kind::Crash, format!("the program aborted{why}"), Some(me), stack(me))
+    fail(Kind::Crash, format!("the program aborted{why}"), Some(me), here())
 }
 
 /// Whether an address is just beyond the running thread's stack.
@@ -215,8 +225,11 @@ pub fn signalled(signal: i32, addr: usize) -> ! {
         _ => "a signal",
     };
     let overflow = is_overflow(addr);
+    let mut frames = here();
     let message = if overflow {
-        "stack overflow".to_owned()
+        let (message, distinct) = overflowed();
+        frames = distinct;
+        message
     } else if signal == libc::SIGSEGV && addr < 4096 {
         format!("{name}: access through a null pointer")
     } else if signal == libc::SIGSEGV && addr == crate::runtime::IMPOSSIBLE {
@@ -227,11 +240,26 @@ pub fn signalled(signal: i32, addr: usize) -> ! {
     } else {
         format!("{name}: fatal signal")
     };
-    let mut frames = stack(me);
-    if overflow {
-        frames.truncate(32);
-    }
     fail(Kind::Crash, message, Some(me), frames)
+}
+
+/// What to say of a stack that is full, and the places on it, each of them once. How deep it got when it was full is not the same
+/// in a replay, so of functions that call each other always the same one is named.
+fn overflowed() -> (String, Vec<Site>) {
+    const INNERMOST: usize = 64;
+    let r = rt();
+    let mut chain: Vec<usize> = r.me().chain(0).collect();
+    let inner = &chain[..chain.len().min(INNERMOST)];
+    let times = |pc: &usize| inner.iter().filter(|p| *p == pc).count();
+    let most = inner.iter().map(times).max().unwrap_or(0);
+    let recursing = inner.iter().filter(|pc| 2 * times(pc) > most).min().copied();
+    let message = match recursing.and_then(|pc| r.store.image.function(pc)) {
+        Some(function) => format!("stack overflow in `{function}`"),
+        None => "stack overflow".to_owned(),
+    };
+    let mut seen = BTreeSet::new();
+    chain.retain(|pc| seen.insert(*pc));
+    (message, r.store.image.frames(&chain))
 }
 
 /// The program calls `exit`.
@@ -241,7 +269,7 @@ pub fn exit_called(code: i32, call: &str) -> ! {
     let orderly = r.mode == Mode::Prelude
         || r.host == Host::Process && (r.fibers[me].system || r.store.job.entry == Entry::Main && me == 0);
     if !orderly {
-        fail(Kind::Crash, format!("the program ends itself: {call}({code})"), Some(me), stack(me));
+        fail(Kind::Crash, format!("the program ends itself: {call}({code})"), Some(me), here());
     }
     control::process_ends(code)
 }

@@ -24,6 +24,8 @@ pub struct Image {
 
 /// Crates whose frames a person does not want to see in a backtrace.
 const PLUMBING: [&str; 7] = ["std", "core", "alloc", "test", "raddle", "panic_unwind", "__rustc"];
+/// How the names of the crates begin that a hunt makes.
+const HARNESS: &str = "raddle_harness";
 
 impl Image {
     /// Of this process; `places` names a file with what its debug information says about calls.
@@ -77,7 +79,7 @@ impl Image {
     /// The innermost place in a crate under test; without one, the innermost place.
     pub fn site(&mut self, chain: &[usize]) -> Site {
         let frames = self.all(chain);
-        let at = frames.iter().position(|f| self.under_test(f)).unwrap_or(0);
+        let at = frames.iter().position(|f| self.under_test(f) && has_place(f)).unwrap_or(0);
         match frames.get(at) {
             Some(f) => {
                 Site { inlined: frames[..at].iter().map(|f| f.function.to_string()).collect(), ..site(f) }
@@ -95,10 +97,18 @@ impl Image {
         })
     }
 
-    /// A stack of return addresses, innermost first, in source terms, without the plumbing.
+    /// A stack of return addresses, innermost first, in source terms, without the plumbing, and without what the compiler has made
+    /// for no line of the source.
     pub fn frames(&mut self, chain: &[usize]) -> Vec<Site> {
         let frames = self.all(chain);
-        frames.iter().filter(|f| !PLUMBING.contains(&&*f.krate)).map(site).collect()
+        let plumbing = |f: &Frame| PLUMBING.contains(&&*f.krate) || f.krate.starts_with(HARNESS);
+        let shown = |f: &&Frame| !plumbing(f) && has_place(f);
+        frames.iter().filter(shown).map(site).collect()
+    }
+
+    /// The compiled function that a return address is in.
+    pub fn function(&mut self, pc: usize) -> Option<String> {
+        self.all(&[pc]).last().map(|f| f.function.to_string())
     }
 
     /// Whether a return address is where a thread made by std begins.
@@ -166,6 +176,11 @@ impl Image {
             self.relative(&place[..place.iter().position(|&p| p == 0).unwrap_or(place.len())]);
         persistent(|| self.info.as_ref().and_then(|i| i.heap_name(&stack, size as u64, offset as u64)))
     }
+}
+
+/// Whether a frame has a line, if it has a file.
+fn has_place(f: &Frame) -> bool {
+    f.line > 0 || f.file.is_empty()
 }
 
 fn site(f: &Frame) -> Site {

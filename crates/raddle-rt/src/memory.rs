@@ -10,9 +10,10 @@
 //! one begins at the same addresses; otherwise (a lazily initialised static) those chunks are left alone.
 
 use libc::c_void;
+use raddle_core::protocol::MOST_MEMORY_MB;
 
 const BASE: usize = 0x5000_0000_0000;
-const REGION: usize = 256 << 30;
+const REGION: usize = (MOST_MEMORY_MB as usize) << 20;
 const CHUNK: usize = 64 << 10;
 const SMALL: usize = 16 << 10;
 const CLASSES: usize = 40;

@@ -2,6 +2,7 @@
 
 use crate::bare;
 use crate::failure;
+use crate::hooks::plain;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use libc::{c_int, c_void, siginfo_t};
@@ -35,6 +36,7 @@ extern "C" fn caught(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
         return;
     }
     let _inside = Inside::enter();
+    plain::forget_store(addr);
     failure::signalled(signal, addr)
 }
 

@@ -3,8 +3,11 @@
 /// Room for the runtime itself, which runs on the stack of the fiber that calls it.
 const SLACK: usize = 96 << 10;
 const PAGE: usize = 4096;
+/// Inaccessible memory below a stack. The compiler leaves out its stack probes where it puts the hooks in, so that a large frame
+/// would reach beyond a single page.
+const GUARD: usize = 1 << 20;
 
-/// A stack with a guard page below it.
+/// A stack with a guard below it.
 #[derive(Debug)]
 pub struct Stack {
     base: usize,
@@ -14,7 +17,7 @@ pub struct Stack {
 impl Stack {
     /// The lowest usable address.
     pub fn low(&self) -> usize {
-        self.base + PAGE
+        self.base + GUARD
     }
 
     /// The end, 16-byte aligned.
@@ -22,15 +25,15 @@ impl Stack {
         self.base + self.len
     }
 
-    /// Whether an address is in the guard page.
+    /// Whether an address is in the guard.
     pub fn guards(&self, addr: usize) -> bool {
-        addr.wrapping_sub(self.base) < PAGE
+        addr.wrapping_sub(self.base) < GUARD
     }
 }
 
 /// What to map for a stack on which the program can use `size` bytes.
 fn length(size: usize) -> usize {
-    ((size + SLACK).max(128 << 10) + 2 * PAGE - 1) & !(PAGE - 1)
+    (size + SLACK).max(128 << 10).next_multiple_of(PAGE) + GUARD
 }
 
 /// Unused stacks.
@@ -57,7 +60,7 @@ impl Pool {
     }
 
     fn map(len: usize) -> Stack {
-        // SAFETY: a new mapping; its first page is made inaccessible.
+        // SAFETY: a new mapping; its beginning is made inaccessible.
         unsafe {
             let p = libc::mmap(
                 std::ptr::null_mut(),
@@ -67,7 +70,7 @@ impl Pool {
                 -1,
                 0,
             );
-            if p == libc::MAP_FAILED || libc::mprotect(p, PAGE, libc::PROT_NONE) != 0 {
+            if p == libc::MAP_FAILED || libc::mprotect(p, GUARD, libc::PROT_NONE) != 0 {
                 crate::fatal("out of address space for thread stacks");
             }
             Stack { base: p as usize, len }

@@ -102,6 +102,27 @@ fn overflows_the_stack() {
 }
 
 #[test]
+fn overflows_the_stack_with_frames_larger_than_a_page() {
+    fn descend(depth: u64) -> u64 {
+        let frame = [depth; 4096];
+        if black_box(depth) == u64::MAX { 0 } else { descend(depth + 1) + black_box(&frame)[0] }
+    }
+    beside(|| descend(0));
+}
+
+#[test]
+fn overflows_the_stack_where_a_long_list_is_dropped() {
+    struct Node(#[expect(dead_code, reason = "it is there to be dropped")] Option<Box<Node>>);
+    beside(|| {
+        let mut list = None;
+        for _ in 0..200_000 {
+            list = Some(Box::new(Node(list)));
+        }
+        drop(black_box(list));
+    });
+}
+
+#[test]
 fn fills_the_memory() {
     beside(|| {
         let mut kept = Vec::new();

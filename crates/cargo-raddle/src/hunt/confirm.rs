@@ -34,10 +34,14 @@ pub struct Confirmed {
     pub failure: Failure,
 }
 
-/// What a verdict is compared by. Where a program crashes after it has gone wrong depends on what happens to be in its
-/// memory, which is not the same in another process.
-pub fn mark(verdict: &Verdict) -> Mark {
-    (verdict.kind, verdict.at.clone().filter(|_| verdict.kind != Kind::Crash))
+/// What a violation of this kind at this place is compared by. Where a program crashes after it has gone wrong depends on what
+/// happens to be in its memory, which is not the same in another process.
+pub fn mark(kind: Kind, at: Option<&String>) -> Mark {
+    (kind, at.filter(|_| kind != Kind::Crash).cloned())
+}
+
+fn mark_of(verdict: &Verdict) -> Mark {
+    mark(verdict.kind, verdict.at.as_ref())
 }
 
 /// What became of a violation that is not confirmed.
@@ -68,7 +72,7 @@ pub fn confirm(
     seed: u64,
 ) -> Result<Result<Confirmed, Refuted>, ExecutorError> {
     workers.renew();
-    let mark = mark(&found.verdict);
+    let mark = mark_of(&found.verdict);
     let known = oracle.knowledge();
     let mut first = match replay(workers, oracle, &found.test, seed, &found.execution.schedule, &mark)? {
         Ok(confirmed) => return Ok(Ok(confirmed)),
@@ -94,7 +98,7 @@ pub fn confirm(
     let mut same = None;
     for execution in replies.iter().flat_map(|r| &r.distinct) {
         let again = judge::violation(oracle, workers, &found.test, seed, execution)?;
-        same = again.filter(|v| self::mark(&v.verdict) == mark);
+        same = again.filter(|v| mark_of(&v.verdict) == mark);
         if same.is_some() {
             break;
         }
@@ -128,7 +132,7 @@ pub fn replay(
     }
     let Some(execution) = reply.distinct.pop() else { return instead("it did not run") };
     let verdict = match oracle.judge(workers, test, seed, &execution)? {
-        Judgement::Wrong(verdict) if self::mark(&verdict) == *mark => *verdict,
+        Judgement::Wrong(verdict) if mark_of(&verdict) == *mark => *verdict,
         Judgement::Wrong(other) => return instead(&other.summary),
         Judgement::Right => {
             let refuted = Refuted::by("what its calls did has a sequential explanation");

@@ -255,6 +255,10 @@ fn verdict(hunted: &Hunted) -> Verdict {
         untested("no scheduling point: its methods change nothing that threads share".to_owned())
     } else if !hunted.unconfirmed.is_empty() {
         untested(format!("{} not confirmed", many(hunted.unconfirmed.len() as u64, "violation")))
+    } else if hunted.coverage.counts.report().covered.is_empty() {
+        untested("no two of its methods ever ran at the same time, as far as raddle sees".to_owned())
+    } else if hunted.oracle.serial == 0 {
+        untested("nothing that its methods did was compared with a sequential order".to_owned())
     } else {
         Verdict::Clean
     }

@@ -167,7 +167,7 @@ impl Hunt<'_> {
         if small == first.found {
             return Ok(Ok(first));
         }
-        let mark = confirm::mark(&small.verdict);
+        let mark = confirm::mark(small.verdict.kind, small.verdict.at.as_ref());
         self.proof.set_deadline(Some(self.proved_by(confirm::PATIENCE)));
         self.proof.renew();
         let schedule = &small.execution.schedule;
@@ -260,7 +260,7 @@ pub fn repeat(
     oracle: &mut Oracle,
     saved: &Saved,
 ) -> std::result::Result<std::result::Result<Confirmed, String>, ExecutorError> {
-    let mark = (saved.failure.kind, saved.at.clone());
+    let mark = confirm::mark(saved.failure.kind, saved.at.as_ref());
     let outcome =
         confirm::replay(workers, oracle, &saved.test, saved.job.seed, &saved.failure.schedule, &mark)?;
     Ok(outcome.map_err(|refuted| refuted.instead))

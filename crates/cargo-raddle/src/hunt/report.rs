@@ -1,7 +1,7 @@
 //! What a hunt says to people.
 
 use super::events::{Pairs, Patterns, Summary};
-use super::hunted::{End, Hunted, Unconfirmed};
+use super::hunted::{End, Hunted, Progress, Unconfirmed};
 use super::judge;
 use super::store::Kept;
 use super::subject::Subject;
@@ -94,12 +94,7 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
         super::Verdict::Error(why) => format!("ERROR: {why}"),
     };
     let Some(h) = hunted else { return format!("type {target} ... {said}") };
-    let mut text = format!("type {target} ... {said} ({}", many(h.progress.tests, "test"));
-    let _ = write!(text, ", {}", many(h.progress.executions, "execution"));
-    let seconds = h.elapsed.as_secs_f64();
-    if seconds > 0.0 {
-        let _ = write!(text, ", {:.0} tests/s", h.progress.tests as f64 / seconds);
-    }
+    let mut text = format!("type {target} ... {said} ({}", effort(h));
     match h.end {
         End::Exhausted => text.push_str(", all that there are"),
         End::Settled => text.push_str(", the last two thirds with hardly anything new"),
@@ -153,6 +148,28 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
         let name = |file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let names: Vec<String> = h.outdated.iter().map(name).collect();
         let _ = write!(text, "\n     saved, but not repeated or of another build: {}", names.join(", "));
+    }
+    text
+}
+
+/// How much was run for what was found.
+fn effort(h: &Hunted) -> String {
+    let mut text = match h.saved {
+        0 => String::new(),
+        n if n == h.findings.len() => "found by an earlier hunt and repeated; ".to_owned(),
+        n => format!("{n} found by an earlier hunt and repeated; "),
+    };
+    let Progress { tests, executions, .. } = h.progress;
+    if tests > 0 {
+        let _ = write!(text, "{}, {}", many(tests, "test"), many(executions, "execution"));
+        let seconds = h.elapsed.as_secs_f64();
+        if seconds > 0.0 {
+            let _ = write!(text, ", {:.0} tests/s", tests as f64 / seconds);
+        }
+    } else if h.findings.len() > h.saved {
+        text.push_str("in the first test");
+    } else {
+        text.push_str("no new test");
     }
     text
 }

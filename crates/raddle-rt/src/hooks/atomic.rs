@@ -120,6 +120,7 @@ pub fn announce(p: &mut Pending, shape: Shape, pc: usize) {
             super::heat(pc);
         }
     }
+    runtime::access_at(p.addr);
 }
 
 /// A step on data on the heap at a scheduling point, the most frequent one.
@@ -241,6 +242,8 @@ fn lock(p: &mut Pending, family: LockFamily, op: LockOp, mode: LockMode, step: L
     p.record = Record::Lock(family, op, mode);
     let r = rt();
     let addr = p.addr;
+    // Whether it is free is asked in many places.
+    runtime::probe(addr);
     let second_half = r.me().acquiring == addr && step == LockStep::Decides;
     let rwlock = matches!(family, LockFamily::StdRwLock | LockFamily::ParkingLotRwLock);
     let gate = Gate {

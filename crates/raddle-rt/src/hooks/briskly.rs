@@ -131,6 +131,7 @@ pub fn take_turn(addr: usize, shape: Shape, spot: &Spot) -> bool {
         Task::Data => None,
         Task::Take if !is_new_at(addr) => return false,
         Task::Take => {
+            runtime::probe(addr);
             let gate = Gate::mutex(addr, spot.bits);
             Free::when(&gate).map(|free| (gate, free))
         }
@@ -140,6 +141,7 @@ pub fn take_turn(addr: usize, shape: Shape, spot: &Spot) -> bool {
     f.pending.site = spot.site;
     f.may_go_bare(spot);
     runtime::advance_briskly(gate);
+    runtime::access_at(addr);
     true
 }
 

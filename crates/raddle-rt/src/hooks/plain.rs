@@ -23,6 +23,11 @@ pub fn settle_store() {
     }
 }
 
+/// The program faulted at this address: if that was its last plain store, nothing was written.
+pub fn forget_store(addr: usize) {
+    runtime::me().store.take_if(|(_, at, _)| runtime::faults(*at, addr));
+}
+
 /// Most accesses are private or none of the program's business, and end here.
 extern "C" fn accessed(addr: usize, kind: usize, pc: usize) {
     if patch::is_news(pc) {

@@ -6,6 +6,7 @@ use crate::names::Place;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use libc::{c_int, c_void, size_t};
+use raddle_core::protocol::MOST_MEMORY_MB;
 
 static mut HEAP: *mut Heap = std::ptr::null_mut();
 
@@ -73,7 +74,7 @@ const GRAIN: usize = 4096;
 fn limit() -> usize {
     match rt().store.job.memory_mb {
         0 => usize::MAX,
-        mb => (mb as usize) << 20,
+        mb => (mb.min(MOST_MEMORY_MB) as usize) << 20,
     }
 }
 

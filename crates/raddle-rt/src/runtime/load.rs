@@ -1,26 +1,45 @@
-//! Reading the program's memory, through pointers of the program's.
+//! Accesses to the program's memory, through pointers of the program's.
 
 use super::active;
 
-/// The address of the program's memory that the runtime is looking at.
-static mut LOADING: usize = 0;
+/// The first address that no memory of a program can have.
+const HIGHEST: usize = 1 << 47;
+
+/// The address of the program's memory that the runtime is accessing; at first one that it never does.
+static mut ACCESSING: usize = HIGHEST - 1;
 
 /// Stands for an address that no memory can have, of which the kernel tells nothing more.
 pub const IMPOSSIBLE: usize = usize::MAX;
 
 /// Whether a fault at this address, in runtime code, is the program's doing.
 pub fn is_programs_fault(addr: usize) -> bool {
-    const HIGHEST: usize = 1 << 47;
     // SAFETY: one controlled thread.
-    let loading = unsafe { LOADING };
-    active() && (addr.wrapping_sub(loading) < 16 || (addr == IMPOSSIBLE && loading >= HIGHEST))
+    active() && faults(unsafe { ACCESSING }, addr)
+}
+
+/// Whether an access of up to 16 bytes at `at` faults with this address.
+pub fn faults(at: usize, addr: usize) -> bool {
+    if addr == IMPOSSIBLE { at >= HIGHEST } else { addr.wrapping_sub(at) < 16 }
+}
+
+/// The runtime is about to access up to 16 bytes of the program's memory, in place of the program or to look at them: should the
+/// pointer be wrong, the fault is the program's (see `signals`).
+#[inline(always)]
+pub fn access_at(addr: usize) {
+    // SAFETY: one controlled thread.
+    unsafe { ACCESSING = addr };
+}
+
+/// Reads a byte of the program's memory, for the fault if the pointer is wrong.
+pub fn probe(addr: usize) {
+    access_at(addr);
+    // SAFETY: the program is about to access this byte.
+    unsafe { (addr as *const u8).read_volatile() };
 }
 
 /// Reads up to 16 bytes of the program's memory.
 pub fn load(addr: usize, size: u8) -> u128 {
-    // Should the program's pointer be wrong, the fault is the program's (see `signals`).
-    // SAFETY: one controlled thread.
-    unsafe { LOADING = addr };
+    access_at(addr);
     // SAFETY: the program is about to access, or just accessed, exactly these bytes.
     unsafe {
         match size {

@@ -17,7 +17,7 @@ pub use globals::{
     Inside, LISTENING, ME, active, alone, brisk, calm, controlled, in_stack, install, installed, me, rt,
     set_active, set_brisk, set_calm, unseen,
 };
-pub use load::{IMPOSSIBLE, is_programs_fault, load};
+pub use load::{IMPOSSIBLE, access_at, faults, is_programs_fault, load, probe};
 pub use switch::{
     advance_briskly, after, await_gate, enter_from_host, exit_thread, give_way, hidden_synchronisation,
     join_key, run_on, step, wait, wake,
