@@ -15,6 +15,7 @@ use crate::failure;
 use crate::fiber::State;
 use crate::heap;
 use crate::messages;
+use crate::offsets::Offsets;
 use crate::patch;
 use crate::progress::{ENDLESS_PATIENCE, LONG_PATIENCE, PATIENCE};
 use crate::real::real;
@@ -220,7 +221,12 @@ fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
         }
         End::Diverged(why) => {
             conclude(store, Outcome::Abandoned);
-            Some(if store.replay.is_some() { Stop::Diverged(why) } else { Stop::Error(why) })
+            Some(match () {
+                () if store.replay.is_some() => Stop::Diverged(why),
+                // A call that cannot be let through, which the totals name.
+                () if !store.stats.uncontrolled.is_empty() => Stop::Budget,
+                () => Stop::Error(why),
+            })
         }
         End::Batch(stop) => Some(stop),
         End::Crew => None,
@@ -308,15 +314,17 @@ fn serve() {
     messages::hide_output();
     signals::install();
     start_ticking();
+    let offsets = Offsets::now();
     let stop = loop {
         if let Some(stop) = next(store) {
             break stop;
         }
+        offsets.restore();
         r.blocks.reserve(store.most_threads.max(4));
         r.stacks.add(store.missing_stacks.drain(..));
         let pid = fork();
         if pid == 0 {
-            begin_again(store);
+            begin_again(store, &offsets);
             r.mode = if store.replay.is_some() { Mode::Replay } else { Mode::Search };
             r.replay_at = store.prelude.2;
             r.note_company();
@@ -337,7 +345,7 @@ fn serve() {
 
 /// Marks the place where the child's execution begins, if that is likely to be worth while; goes on from there with
 /// one execution after the other.
-fn begin_again(store: &mut Store) {
+fn begin_again(store: &mut Store, offsets: &Offsets) {
     if store.replay.is_some() || store.unclean >= rewind::TRIES || store.stats.executions <= rewind::WARM_UP {
         return;
     }
@@ -347,6 +355,7 @@ fn begin_again(store: &mut Store) {
         if let Some(stop) = next(store) {
             batch_ends(store, stop)
         }
+        offsets.restore();
     }
 }
 
@@ -372,6 +381,7 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
     let store = unsafe { &mut *store };
     store.prelude = (0, 0, 0);
     start_ticking();
+    let offsets = Offsets::now();
     let stop = loop {
         r.blocks.reserve(store.most_threads.max(8));
         r.stacks.add(store.missing_stacks.drain(..));
@@ -391,6 +401,7 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
                 if let Some(stop) = next(store) {
                     break stop;
                 }
+                offsets.restore();
                 brisk::execute(|| r.execute(start, arg));
                 conclude(store, Outcome::Passed);
                 if let Some(stop) = store.crew.passed(store.stats.executions) {

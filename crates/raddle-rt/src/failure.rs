@@ -376,9 +376,15 @@ pub fn note_uncontrolled(call: &str, site: SiteId) {
     if r.mode == Mode::Prelude {
         return;
     }
+    let chain = r.store.sites.get(site).chain.clone();
+    let at = (!chain.is_empty()).then(|| heap::persistent(|| r.store.image.site(&chain)));
+    note_uncontrolled_at(call, at);
+}
+
+/// Notes a call that is not modelled and comes from a place that may not be known.
+pub fn note_uncontrolled_at(call: &str, at: Option<Site>) {
+    let r = rt();
     heap::persistent(|| {
-        let chain = r.store.sites.get(site).chain.clone();
-        let at = (!chain.is_empty()).then(|| r.store.image.site(&chain));
         let u = Uncontrolled { call: call.to_owned(), at };
         if !r.store.stats.uncontrolled.contains(&u) {
             r.store.stats.uncontrolled.push(u);

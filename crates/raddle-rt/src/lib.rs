@@ -27,6 +27,7 @@ mod lockset;
 mod memory;
 mod messages;
 mod names;
+mod offsets;
 mod pages;
 mod patch;
 mod progress;

@@ -292,4 +292,10 @@ soils! {
     fchdir(fd: c_int) -> c_int;
     umask(mask: libc::mode_t) -> libc::mode_t;
     setrlimit(what: c_int, limit: *const libc::rlimit) -> c_int;
+    setpriority(which: u32, who: libc::id_t, priority: c_int) -> c_int;
+    nice(by: c_int) -> c_int;
+    sched_setaffinity(pid: libc::pid_t, len: usize, set: *const libc::cpu_set_t) -> c_int;
+    sched_setscheduler(pid: libc::pid_t, policy: c_int, param: *const libc::sched_param) -> c_int;
+    setpgid(pid: libc::pid_t, group: libc::pid_t) -> c_int;
+    setsid() -> libc::pid_t;
 }

@@ -3,6 +3,7 @@
 mod correct {
     use std::cell::Cell;
     use std::fs::File;
+    use std::io::Read;
     use std::os::fd::AsRawFd;
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
     use std::sync::{Mutex, OnceLock};
@@ -42,6 +43,16 @@ mod correct {
         let mut list = LIST.lock().unwrap();
         assert!(list.is_empty());
         list.extend((0..500).map(|i| i.to_string()));
+    }
+
+    #[test]
+    fn a_file_that_was_open_before_is_read_from_where_it_stood() {
+        let mut file = File::open("/proc/self/exe").unwrap();
+        file.read_exact(&mut [0]).unwrap();
+        let mut bytes = [0; 2];
+        run_two_threads();
+        file.read_exact(&mut bytes).unwrap();
+        assert_eq!(bytes, *b"EL");
     }
 
     #[test]

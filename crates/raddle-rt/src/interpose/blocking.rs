@@ -76,6 +76,21 @@ noted! {
     recvfrom(fd: c_int, buffer: *mut c_void, len: usize, flags: c_int, a: *mut sockaddr, l: *mut socklen_t) -> isize,
         if flags & libc::MSG_DONTWAIT == 0 && would_wait(fd);
     recvmsg(fd: c_int, m: *mut msghdr, flags: c_int) -> isize, if flags & libc::MSG_DONTWAIT == 0 && would_wait(fd);
+    pselect(n: c_int, r: *mut libc::fd_set, w: *mut libc::fd_set, e: *mut libc::fd_set, t: *const timespec, mask: *const libc::sigset_t) -> c_int, if true;
+    epoll_pwait(fd: c_int, events: *mut libc::epoll_event, n: c_int, timeout: c_int, mask: *const libc::sigset_t) -> c_int, if timeout != 0;
+    send(fd: c_int, data: *const c_void, len: usize, flags: c_int) -> isize,
+        if flags & libc::MSG_DONTWAIT == 0 && would_wait_to_write(fd);
+    sendto(fd: c_int, data: *const c_void, len: usize, flags: c_int, a: *const sockaddr, l: socklen_t) -> isize,
+        if flags & libc::MSG_DONTWAIT == 0 && would_wait_to_write(fd);
+    sendmsg(fd: c_int, m: *const msghdr, flags: c_int) -> isize, if flags & libc::MSG_DONTWAIT == 0 && would_wait_to_write(fd);
+    wait(status: *mut c_int) -> libc::pid_t, if true;
+    waitid(what: libc::idtype_t, id: libc::id_t, info: *mut libc::siginfo_t, options: c_int) -> c_int, if options & libc::WNOHANG == 0;
+    system(command: *const libc::c_char) -> c_int, if !command.is_null();
+    pause() -> c_int, if true;
+    sigsuspend(mask: *const libc::sigset_t) -> c_int, if true;
+    sigwait(set: *const libc::sigset_t, signal: *mut c_int) -> c_int, if true;
+    sigwaitinfo(set: *const libc::sigset_t, info: *mut libc::siginfo_t) -> c_int, if true;
+    sigtimedwait(set: *const libc::sigset_t, info: *mut libc::siginfo_t, t: *const timespec) -> c_int, if true;
     waitpid(pid: libc::pid_t, status: *mut c_int, options: c_int) -> libc::pid_t, if options & libc::WNOHANG == 0;
     flock(fd: c_int, operation: c_int) -> c_int, if operation & libc::LOCK_NB == 0;
 }

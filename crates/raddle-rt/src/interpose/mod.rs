@@ -9,6 +9,7 @@ pub mod output;
 pub mod process;
 pub mod pthread;
 pub mod random;
+pub mod signalling;
 pub mod syscall;
 pub mod threads;
 pub mod time;

@@ -1,7 +1,9 @@
-//! The ends of the process.
+//! The ends of the process, and its copies.
 
+use super::blocking;
 use crate::failure;
 use crate::real::real;
+use crate::rewind::soil;
 use crate::runtime::{self, Inside};
 use libc::c_int;
 
@@ -16,6 +18,54 @@ pub unsafe extern "C" fn exit(code: c_int) -> ! {
     // SAFETY: forwarded.
     unsafe { (real().exit)(code) };
     crate::fatal("exit returned")
+}
+
+/// # Safety
+/// As in C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn quick_exit(code: c_int) -> ! {
+    if runtime::controlled() {
+        let _inside = Inside::enter();
+        failure::exit_called(code, "quick_exit");
+    }
+    // SAFETY: forwarded.
+    unsafe { (real().quick_exit)(code) };
+    crate::fatal("quick_exit returned")
+}
+
+/// # Safety
+/// As in POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fork() -> libc::pid_t {
+    copied("fork", || {
+        // SAFETY: forwarded.
+        unsafe { (real().fork)() }
+    })
+}
+
+/// # Safety
+/// As in POSIX, which allows it to be `fork`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vfork() -> libc::pid_t {
+    copied("vfork", || {
+        // SAFETY: forwarded to what may do more than `vfork`, and does all that this does.
+        unsafe { (real().fork)() }
+    })
+}
+
+/// The process is copied by `make`. The copy goes its own way, as it would without us: what it did to the record would be
+/// taken for the original's.
+pub fn copied(call: &str, make: impl FnOnce() -> libc::pid_t) -> libc::pid_t {
+    if !runtime::controlled() {
+        return make();
+    }
+    blocking::note(call);
+    soil();
+    let pid = make();
+    if pid == 0 {
+        runtime::set_active(false);
+    }
+    pid
 }
 
 /// # Safety

@@ -5,9 +5,10 @@ use crate::progress;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use crate::sync::pthread as model;
+use crate::sync::pthread::Limit;
 use libc::{
-    c_int, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t, pthread_mutex_t, pthread_rwlock_t,
-    sem_t, timespec,
+    c_int, clockid_t, pthread_barrier_t, pthread_barrierattr_t, pthread_cond_t, pthread_mutex_t,
+    pthread_rwlock_t, pthread_spinlock_t, sem_t, timespec,
 };
 use raddle_core::LockMode::{Exclusive, Shared};
 
@@ -29,11 +30,22 @@ macro_rules! modelled {
     )* };
 }
 
+/// The end of a wait by this clock.
+///
 /// # Safety
 /// `t` is valid for reading.
-unsafe fn at(t: *const timespec) -> timespec {
+unsafe fn at(clock: clockid_t, t: *const timespec) -> Limit {
     // SAFETY: by the caller's promise.
-    unsafe { *t }
+    Limit { clock, time: unsafe { *t } }
+}
+
+/// The same by the clock that tells the time of day.
+///
+/// # Safety
+/// `t` is valid for reading.
+unsafe fn real_at(t: *const timespec) -> Limit {
+    // SAFETY: by the caller's promise.
+    unsafe { at(libc::CLOCK_REALTIME, t) }
 }
 
 modelled! {
@@ -41,19 +53,49 @@ modelled! {
     pthread_mutex_trylock(m: *mut pthread_mutex_t) => model::try_lock(m as usize, Exclusive, true, here());
     pthread_mutex_timedlock(m: *mut pthread_mutex_t, t: *const timespec) =>
         // SAFETY: POSIX requires a valid time.
-        model::timed_lock(m as usize, unsafe { at(t) }, here());
+        model::timed_lock(m as usize, Exclusive, true, unsafe { real_at(t) }, here());
+    pthread_mutex_clocklock(m: *mut pthread_mutex_t, clock: clockid_t, t: *const timespec) =>
+        // SAFETY: glibc requires a valid time.
+        model::timed_lock(m as usize, Exclusive, true, unsafe { at(clock, t) }, here());
     pthread_mutex_unlock(m: *mut pthread_mutex_t) => { let s = here(); progress::patience(s); model::unlock(m as usize, true, s) };
-    pthread_mutex_destroy(_m: *mut pthread_mutex_t) => { progress::patience(here()); 0 };
+    pthread_mutex_destroy(m: *mut pthread_mutex_t) => { progress::patience(here()); model::destroy(m as usize) };
     pthread_rwlock_rdlock(l: *mut pthread_rwlock_t) => model::lock(l as usize, Shared, false, here());
     pthread_rwlock_tryrdlock(l: *mut pthread_rwlock_t) => model::try_lock(l as usize, Shared, false, here());
     pthread_rwlock_wrlock(l: *mut pthread_rwlock_t) => model::lock(l as usize, Exclusive, false, here());
     pthread_rwlock_trywrlock(l: *mut pthread_rwlock_t) => model::try_lock(l as usize, Exclusive, false, here());
     pthread_rwlock_unlock(l: *mut pthread_rwlock_t) => { let s = here(); progress::patience(s); model::unlock(l as usize, false, s) };
+    pthread_rwlock_timedrdlock(l: *mut pthread_rwlock_t, t: *const timespec) =>
+        // SAFETY: POSIX requires a valid time.
+        model::timed_lock(l as usize, Shared, false, unsafe { real_at(t) }, here());
+    pthread_rwlock_timedwrlock(l: *mut pthread_rwlock_t, t: *const timespec) =>
+        // SAFETY: POSIX requires a valid time.
+        model::timed_lock(l as usize, Exclusive, false, unsafe { real_at(t) }, here());
+    pthread_rwlock_clockrdlock(l: *mut pthread_rwlock_t, clock: clockid_t, t: *const timespec) =>
+        // SAFETY: glibc requires a valid time.
+        model::timed_lock(l as usize, Shared, false, unsafe { at(clock, t) }, here());
+    pthread_rwlock_clockwrlock(l: *mut pthread_rwlock_t, clock: clockid_t, t: *const timespec) =>
+        // SAFETY: glibc requires a valid time.
+        model::timed_lock(l as usize, Exclusive, false, unsafe { at(clock, t) }, here());
+    pthread_rwlock_destroy(l: *mut pthread_rwlock_t) => { progress::patience(here()); model::destroy(l as usize) };
+    pthread_spin_init(l: *mut pthread_spinlock_t, _shared: c_int) => {
+        progress::patience(here());
+        // SAFETY: POSIX requires a lock that nobody uses; what it holds is what glibc's own function writes.
+        unsafe { l.write(1) };
+        model::init(l as usize)
+    };
+    pthread_spin_lock(l: *mut pthread_spinlock_t) => model::lock(l as usize, Exclusive, false, here());
+    pthread_spin_trylock(l: *mut pthread_spinlock_t) => model::try_lock(l as usize, Exclusive, false, here());
+    pthread_spin_unlock(l: *mut pthread_spinlock_t) => { let s = here(); progress::patience(s); model::unlock(l as usize, false, s) };
+    pthread_spin_destroy(l: *mut pthread_spinlock_t) => { progress::patience(here()); model::destroy(l as usize) };
     pthread_cond_wait(c: *mut pthread_cond_t, m: *mut pthread_mutex_t) =>
         model::cond_wait(c as usize, m as usize, None, here());
     pthread_cond_timedwait(c: *mut pthread_cond_t, m: *mut pthread_mutex_t, t: *const timespec) =>
         // SAFETY: POSIX requires a valid time.
-        model::cond_wait(c as usize, m as usize, Some(unsafe { at(t) }), here());
+        model::cond_wait(c as usize, m as usize, Some(model::by_own_clock(c as usize, unsafe { *t })), here());
+    pthread_cond_clockwait(c: *mut pthread_cond_t, m: *mut pthread_mutex_t, clock: clockid_t, t: *const timespec) =>
+        // SAFETY: glibc requires a valid time.
+        model::cond_wait(c as usize, m as usize, Some(unsafe { at(clock, t) }), here());
+    pthread_cond_destroy(_c: *mut pthread_cond_t) => { progress::patience(here()); 0 };
     pthread_cond_signal(c: *mut pthread_cond_t) => { let s = here(); progress::patience(s); model::cond_wake(c as usize, 1, s) };
     pthread_cond_broadcast(c: *mut pthread_cond_t) => { let s = here(); progress::patience(s); model::cond_wake(c as usize, usize::MAX, s) };
     pthread_barrier_init(b: *mut pthread_barrier_t, a: *const pthread_barrierattr_t, n: u32) => {
@@ -65,6 +107,11 @@ modelled! {
         let s = here();
         model::barrier_wait(b as usize, s)
             .unwrap_or_else(|| crate::failure::uncontrolled("pthread_barrier_wait on a barrier made outside the test", s))
+    };
+    pthread_barrier_destroy(b: *mut pthread_barrier_t) => {
+        progress::patience(here());
+        // SAFETY: forwarded.
+        model::barrier_destroy(b as usize).unwrap_or_else(|| unsafe { (real().pthread_barrier_destroy)(b) })
     };
     pthread_once(o: *mut c_int, f: extern "C" fn()) => {
         if model::once_begin(o as usize, here()) {
@@ -79,7 +126,23 @@ modelled! {
     sem_trywait(s: *mut sem_t) => errno(model::sem_wait(s as usize, None, true, here()));
     sem_timedwait(s: *mut sem_t, t: *const timespec) =>
         // SAFETY: POSIX requires a valid time.
-        errno(model::sem_wait(s as usize, Some(unsafe { at(t) }), false, here()));
+        errno(model::sem_wait(s as usize, Some(unsafe { real_at(t) }), false, here()));
+    sem_clockwait(s: *mut sem_t, clock: clockid_t, t: *const timespec) =>
+        // SAFETY: glibc requires a valid time.
+        errno(model::sem_wait(s as usize, Some(unsafe { at(clock, t) }), false, here()));
+    sem_getvalue(s: *mut sem_t, out: *mut c_int) => {
+        let value = model::sem_value(s as usize, here());
+        // SAFETY: POSIX requires a place for the value.
+        unsafe { out.write(value) };
+        0
+    };
+    sem_init(s: *mut sem_t, shared: c_int, value: u32) => {
+        progress::patience(here());
+        model::sem_forget(s as usize);
+        // SAFETY: forwarded.
+        unsafe { (real().sem_init)(s, shared, value) }
+    };
+    sem_destroy(s: *mut sem_t) => { progress::patience(here()); model::sem_forget(s as usize); 0 };
     sem_post(s: *mut sem_t) => errno(model::sem_post(s as usize, here()));
 }
 

@@ -34,6 +34,27 @@ unsafe extern "C" fn called(n: i64, a: usize, b: usize, c: usize, d: usize, e: u
                 return unsafe { super::random::getrandom(a as *mut _, b, c as u32) as i64 };
             }
             libc::SYS_gettid => return 1 + rt().current() as i64,
+            libc::SYS_exit_group => {
+                let _inside = Inside::enter();
+                crate::failure::exit_called(a as i32, "exit_group");
+            }
+            libc::SYS_fork | libc::SYS_clone if n == libc::SYS_fork || a & libc::CLONE_VM as usize == 0 => {
+                // SAFETY: forwarded.
+                let forward = || unsafe { (real().syscall)(n, a, b, c, d, e, f) as libc::pid_t };
+                return super::process::copied("fork", forward) as i64;
+            }
+            // SAFETY: the arguments are those of libc's functions of these names.
+            libc::SYS_read => return unsafe { super::blocking::read(a as i32, b as *mut _, c) as i64 },
+            libc::SYS_poll => {
+                // SAFETY: as above.
+                return unsafe { super::blocking::poll(a as *mut _, b as u64, c as i32) as i64 };
+            }
+            libc::SYS_epoll_wait => {
+                // SAFETY: as above.
+                return unsafe {
+                    super::blocking::epoll_wait(a as i32, b as *mut _, c as i32, d as i32) as i64
+                };
+            }
             _ => {}
         }
     }

@@ -69,6 +69,18 @@ pub unsafe extern "C" fn usleep(us: u32) -> c_int {
 /// # Safety
 /// As in POSIX.
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn sleep(seconds: u32) -> u32 {
+    if !runtime::controlled() {
+        // SAFETY: forwarded.
+        return unsafe { (real().sleep)(seconds) };
+    }
+    sleep_until(rt().clock.now().saturating_add(u64::from(seconds) * 1_000_000_000));
+    0
+}
+
+/// # Safety
+/// As in POSIX.
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn sched_yield() -> c_int {
     if !runtime::controlled() {
         // SAFETY: forwarded.

@@ -4,8 +4,9 @@
 use crate::clock::Clock;
 use crate::fiber::{Gate, State, Test, Wait, WaitKind, Woken};
 use crate::progress;
+use crate::real::real;
 use crate::runtime::{self, rt};
-use libc::{c_int, timespec};
+use libc::{c_int, clockid_t, timespec};
 use raddle_core::{LockMode, Op, SiteId, VarId};
 use std::collections::BTreeMap;
 
@@ -20,6 +21,22 @@ struct Lock {
 struct Barrier {
     need: u32,
     arrived: u32,
+}
+
+/// When a wait ends by itself.
+#[derive(Clone, Copy)]
+pub struct Limit {
+    /// The clock that decides.
+    pub clock: clockid_t,
+    /// What it will show.
+    pub time: timespec,
+}
+
+impl Limit {
+    /// In virtual time.
+    fn deadline(self) -> u64 {
+        Clock::at(self.clock, self.time)
+    }
 }
 
 /// All models of one execution.
@@ -50,6 +67,11 @@ impl Models {
         self.locks
             .get(&addr)
             .is_none_or(|l| l.owner.is_none() && (mode == LockMode::Shared || l.readers.is_empty()))
+    }
+
+    /// Whether a thread has a lock to itself.
+    fn is_owner(&self, addr: usize, thread: usize) -> bool {
+        self.locks.get(&addr).is_some_and(|l| l.owner.is_some_and(|(o, _)| o == thread))
     }
 
     fn take(&mut self, addr: usize, mode: LockMode, me: usize) {
@@ -115,13 +137,13 @@ pub fn try_lock(addr: usize, mode: LockMode, mutex: bool, site: SiteId) -> c_int
 }
 
 /// Takes a lock or gives up at a time. Modelled as one attempt: the time-out may come at any moment.
-pub fn timed_lock(addr: usize, deadline: timespec, site: SiteId) -> c_int {
+pub fn timed_lock(addr: usize, mode: LockMode, mutex: bool, limit: Limit, site: SiteId) -> c_int {
     let r = rt();
-    if r.models.free(addr, LockMode::Exclusive) {
-        return lock(addr, LockMode::Exclusive, true, site);
+    if r.models.free(addr, mode) || mutex && r.models.is_owner(addr, r.current()) && kind(addr) != 0 {
+        return lock(addr, mode, mutex, site);
     }
     let on = r.var(addr);
-    let deadline = Some(Clock::at(libc::CLOCK_REALTIME, deadline));
+    let deadline = Some(limit.deadline());
     loop {
         let r = rt();
         let e = r.event(site, Op::Wait { on, timed_out: false });
@@ -130,10 +152,21 @@ pub fn timed_lock(addr: usize, deadline: timespec, site: SiteId) -> c_int {
             return libc::ETIMEDOUT;
         }
         rt().tick();
-        if rt().models.free(addr, LockMode::Exclusive) {
-            return lock(addr, LockMode::Exclusive, true, site);
+        if rt().models.free(addr, mode) {
+            return lock(addr, mode, mutex, site);
         }
     }
+}
+
+/// A lock comes to be.
+pub fn init(addr: usize) -> c_int {
+    rt().models.locks.remove(&addr);
+    0
+}
+
+/// A lock ceases to be, unless somebody has it.
+pub fn destroy(addr: usize) -> c_int {
+    if rt().models.free(addr, LockMode::Exclusive) { init(addr) } else { libc::EBUSY }
 }
 
 /// Gives a lock back.
@@ -166,20 +199,23 @@ pub fn unlock(addr: usize, mutex: bool, site: SiteId) -> c_int {
     0
 }
 
-/// Waits on a condition, giving the mutex back meanwhile.
-pub fn cond_wait(cond: usize, mutex: usize, deadline: Option<timespec>, site: SiteId) -> c_int {
+/// A time by the clock that a condition was given when it was made.
+pub fn by_own_clock(cond: usize, time: timespec) -> Limit {
     const CLOCK_BIT: u32 = 2;
-    let clock = {
-        // SAFETY: in glibc's `pthread_cond_t` the word at offset 40 holds the reference count and, in bit 1,
-        // the clock chosen by `pthread_condattr_setclock`.
-        let flags = unsafe { ((cond + 40) as *const u32).read() };
-        if flags & CLOCK_BIT != 0 { libc::CLOCK_MONOTONIC } else { libc::CLOCK_REALTIME }
-    };
+    // SAFETY: in glibc's `pthread_cond_t` the word at offset 40 holds the reference count and, in bit 1,
+    // the clock chosen by `pthread_condattr_setclock`.
+    let flags = unsafe { ((cond + 40) as *const u32).read() };
+    let clock = if flags & CLOCK_BIT != 0 { libc::CLOCK_MONOTONIC } else { libc::CLOCK_REALTIME };
+    Limit { clock, time }
+}
+
+/// Waits on a condition, giving the mutex back meanwhile.
+pub fn cond_wait(cond: usize, mutex: usize, limit: Option<Limit>, site: SiteId) -> c_int {
     unlock(mutex, true, site);
     let r = rt();
     let on = r.var(cond);
     let e = r.event(site, Op::Wait { on, timed_out: false });
-    let deadline = deadline.map(|t| Clock::at(clock, t));
+    let deadline = limit.map(Limit::deadline);
     let w = Wait {
         key: cond,
         bits: !0,
@@ -216,6 +252,11 @@ pub fn barrier_init(addr: usize, need: u32) -> c_int {
     0
 }
 
+/// A barrier ceases to be; `None` if it was set up outside the execution.
+pub fn barrier_destroy(addr: usize) -> Option<c_int> {
+    rt().models.barriers.remove(&addr).map(|_| 0)
+}
+
 /// Waits at a barrier; `None` if it was set up outside the execution.
 pub fn barrier_wait(addr: usize, site: SiteId) -> Option<c_int> {
     let r = rt();
@@ -248,18 +289,34 @@ fn count(addr: usize) -> &'static mut u32 {
     rt().models.semaphores.entry(addr).or_insert_with(|| {
         let mut value = 0;
         // SAFETY: the program passes an initialised semaphore; this only reads its value.
-        unsafe { libc::sem_getvalue(addr as *mut libc::sem_t, &mut value) };
+        unsafe { (real().sem_getvalue)(addr as *mut libc::sem_t, &mut value) };
         value.max(0) as u32
     })
 }
 
+/// The value of a semaphore.
+pub fn sem_value(addr: usize, site: SiteId) -> c_int {
+    let r = rt();
+    let on = r.var(addr);
+    let e = r.event(site, Op::Sync { on, write: false });
+    runtime::step(e, progress::before_read());
+    progress::saw(site, addr, 4, runtime::load(addr, 4));
+    rt().record(e);
+    *count(addr) as c_int
+}
+
+/// A semaphore comes to be or ceases to be.
+pub fn sem_forget(addr: usize) {
+    rt().models.semaphores.remove(&addr);
+}
+
 /// Takes one from a semaphore, waiting as long as allowed; an error number when not.
-pub fn sem_wait(addr: usize, deadline: Option<timespec>, try_only: bool, site: SiteId) -> c_int {
+pub fn sem_wait(addr: usize, limit: Option<Limit>, try_only: bool, site: SiteId) -> c_int {
     let r = rt();
     let on = r.var(addr);
     let e = r.event(site, Op::Sync { on, write: true });
     runtime::step(e, if try_only { progress::before_read() } else { State::Ready });
-    let deadline = deadline.map(|t| Clock::at(libc::CLOCK_REALTIME, t));
+    let deadline = limit.map(Limit::deadline);
     while *count(addr) == 0 {
         if try_only {
             progress::saw(site, addr, 4, runtime::load(addr, 4));

@@ -29,6 +29,8 @@ type Clock = BTreeMap<ThreadId, u32>;
 pub(super) struct Races {
     pub found: Vec<Race>,
     steps: Vec<Done>,
+    /// The steps of each thread, in order.
+    by_thread: BTreeMap<ThreadId, Vec<usize>>,
     /// What comes before the next step of each thread.
     threads: BTreeMap<ThreadId, Clock>,
     objects: BTreeMap<Object, Accesses>,
@@ -54,7 +56,7 @@ enum Object {
 #[derive(Debug, Default)]
 struct Accesses {
     write: Option<usize>,
-    /// Since the write.
+    /// Since the write, the last of each thread.
     reads: Vec<usize>,
 }
 
@@ -64,7 +66,7 @@ struct Lock {
     exclusive: Option<Section>,
     /// Since then.
     shared: Vec<Section>,
-    /// Failed attempts since the last release.
+    /// Failed attempts since the last release, the last of each thread.
     failed: Vec<usize>,
 }
 
@@ -108,6 +110,7 @@ impl Races {
         let mut races = Races {
             found: Vec::new(),
             steps: Vec::new(),
+            by_thread: BTreeMap::new(),
             threads: BTreeMap::new(),
             objects: BTreeMap::new(),
             locks: BTreeMap::new(),
@@ -132,6 +135,7 @@ impl Races {
         clock.insert(step.thread, number);
         self.threads.insert(step.thread, clock.clone());
         self.steps.push(Done { thread: step.thread, number, clock });
+        self.by_thread.entry(step.thread).or_default().push(at);
         for e in step.events {
             self.record(e, at);
         }
@@ -194,10 +198,7 @@ impl Races {
 
     /// Notes the races of a step with those before it. `program` is what its thread's earlier steps know.
     fn look(&mut self, thread: ThreadId, program: &Clock, before: &Before, at: usize) {
-        let knows = |clock: &Clock, i: usize| {
-            let s: &Done = &self.steps[i];
-            clock.get(&s.thread).is_some_and(|&n| n >= s.number)
-        };
+        let knows = |clock: &Clock, i: usize| self.knows(clock, i);
         let mut full = program.clone();
         for i in before.all() {
             join(&mut full, &self.steps[i].clock);
@@ -234,22 +235,33 @@ impl Races {
             }
             // What does not happen after the earlier step, and then the later one.
             let last = if kind == Kind::Holder { &swapped } else { &full };
-            let others: Vec<usize> = (i + 1..at).filter(|&j| !knows(&self.steps[j].clock, i)).collect();
-            let mut initials: Vec<ThreadId> = Vec::new();
-            let mut begun: Vec<ThreadId> = Vec::new();
-            let sequence = others.iter().map(|&j| (self.steps[j].thread, &self.steps[j].clock, j));
-            for (t, clock, j) in sequence.chain([(thread, last, at)]) {
-                if begun.contains(&t) {
-                    continue;
-                }
-                begun.push(t);
-                if !others.iter().take_while(|&&k| k < j).any(|&k| knows(clock, k)) {
-                    initials.push(t);
-                }
-            }
+            let initials = self.initials(i, thread, last, at);
             found.push(Race { at: i, initials });
         }
         self.found.append(&mut found);
+    }
+
+    /// Whether what a clock stands for comes after a step, or is it.
+    fn knows(&self, clock: &Clock, i: usize) -> bool {
+        let s = &self.steps[i];
+        clock.get(&s.thread).is_some_and(|&n| n >= s.number)
+    }
+
+    /// The threads that can go first on the way from before step `i` to a step of `thread` that knows `last`, by way of steps before
+    /// `at` that do not happen after `i`. Of each thread only the first of these matters: it knows less than those that follow.
+    fn initials(&self, i: usize, thread: ThreadId, last: &Clock, at: usize) -> Vec<ThreadId> {
+        let first_of = |steps: &Vec<usize>| {
+            let next = steps.get(steps.partition_point(|&j| j <= i)).copied();
+            next.filter(|&j| j < at && !self.knows(&self.steps[j].clock, i))
+        };
+        let mut firsts: Vec<usize> = self.by_thread.values().filter_map(first_of).collect();
+        firsts.sort_unstable();
+        let begins = |t: ThreadId, clock: &Clock| {
+            !firsts.iter().any(|&k| self.steps[k].thread != t && self.knows(clock, k))
+        };
+        let begun = firsts.iter().map(|&j| (self.steps[j].thread, &self.steps[j].clock));
+        let own = firsts.iter().all(|&j| self.steps[j].thread != thread).then_some((thread, last));
+        begun.chain(own).filter(|&(t, clock)| begins(t, clock)).map(|(t, _)| t).collect()
     }
 
     fn record(&mut self, e: &Event, at: usize) {
@@ -266,7 +278,10 @@ impl Races {
                     LockMode::Shared => l.shared.push(section),
                 }
             }
-            Op::TryAcquire { lock, .. } => self.locks.entry(lock).or_default().failed.push(at),
+            Op::TryAcquire { lock, .. } => {
+                let l = self.locks.entry(lock).or_default();
+                replace(&mut l.failed, &self.steps, at);
+            }
             Op::Release { lock, mode } => {
                 let l = self.locks.entry(lock).or_default();
                 let open = |s: &&mut Section| s.released.is_none();
@@ -288,7 +303,7 @@ impl Races {
                     if write {
                         *o = Accesses { write: Some(at), reads: Vec::new() };
                     } else {
-                        o.reads.push(at);
+                        replace(&mut o.reads, &self.steps, at);
                     }
                 }
             }
@@ -307,6 +322,13 @@ impl Races {
             join(self.threads.entry(to).or_default(), &clock);
         }
     }
+}
+
+/// Puts a step in the place of an earlier one of its thread: whatever comes after the later one comes after both, and only the later
+/// one can be swapped with it.
+fn replace(last: &mut Vec<usize>, steps: &[Done], at: usize) {
+    last.retain(|&i| steps[i].thread != steps[at].thread);
+    last.push(at);
 }
 
 impl Lock {
@@ -331,4 +353,26 @@ fn objects(e: &Event) -> impl Iterator<Item = (Object, bool)> {
     let write = !matches!(e.op, Op::Read(_) | Op::Sync { write: false, .. });
     let time = timed(e).then_some((Object::Clock, true));
     e.object().map(|v| (Object::Var(v), write)).into_iter().chain(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Access, SiteId};
+
+    #[test]
+    fn a_long_spin_costs_as_much_for_each_of_its_steps_as_a_short_one() {
+        let access = Access::plain(VarId(0), 8);
+        let event = |thread, op| Event { thread: ThreadId(thread), site: SiteId(1), op };
+        let (read, write) = (event(0, Op::Read(access)), event(1, Op::Write(access)));
+        let mut races = Races::new(&[]);
+        // More than could be compared pair by pair, let alone with all that lie between the two.
+        const STEPS: usize = 200_000;
+        for i in 0..STEPS {
+            let e = if i % 100 == 99 { write } else { read };
+            races.push(Step { thread: e.thread, events: &[e], tries: false }, true);
+        }
+        // Each write could come before the read before it, and each read that follows one before that.
+        assert_eq!(races.found.len(), STEPS / 100 * 2 - 1);
+    }
 }
