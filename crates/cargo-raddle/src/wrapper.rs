@@ -23,6 +23,9 @@ pub const NEXT: &str = "RADDLE_WRAPPER_NEXT";
 /// Set when lints of the crates are not to fail or clutter the build, not even where it is their own that forbids them.
 pub const CAP_LINTS: &str = "RADDLE_WRAPPER_CAP_LINTS";
 
+/// The directory from which files of the code under test are named, wherever it lies.
+pub const ROOT: &str = "RADDLE_WRAPPER_ROOT";
+
 /// What instruments a crate.
 pub const INSTRUMENT: &[&str] = &[
     "-Zsanitizer=thread",
@@ -63,6 +66,11 @@ pub fn run(mut args: impl Iterator<Item = OsString>) -> std::io::Error {
     };
     if plan.code != Code::Other && std::env::var_os(CAP_LINTS).is_some() {
         command.arg("--cap-lints=allow");
+    }
+    if plan.code != Code::Other
+        && let Some(root) = std::env::var_os(ROOT)
+    {
+        command.arg(remap(&root));
     }
     if plan.link
         && let Some(runtime) = std::env::var_os(RUNTIME)
@@ -140,6 +148,15 @@ fn plan(args: &[OsString], compiling: Option<&OsStr>) -> Plan {
     });
     let ours = OURS.iter().any(|ours| name == *ours);
     Plan { code: if ours { Code::Ours } else { Code::UnderTest }, link: executable, note }
+}
+
+/// Cargo names the files of a package that is not of the workspace it builds from the root directory. Messages of panics have these
+/// names in them, and would differ from one directory to another.
+fn remap(root: &OsStr) -> OsString {
+    let mut arg = OsString::from("--remap-path-prefix=");
+    arg.push(root);
+    arg.push("=");
+    arg
 }
 
 /// The library comes before everything else, so that its `malloc`, `syscall` and `pthread_create` win over

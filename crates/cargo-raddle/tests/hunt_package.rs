@@ -58,7 +58,11 @@ fn enums_with_data_and_closures_that_use_what_they_get_are_passed() {
         assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
         ran.named("finding")[0].clone()
     };
-    assert_eq!(found("Dial")["kind"], "panic");
+    let dial = found("Dial");
+    assert_eq!(dial["kind"], "panic");
+    // Wherever the package lies.
+    assert!(dial["message"].as_str().unwrap().contains(" panics at src/lib.rs:"), "{dial}");
+    assert!(dial["cause"].as_str().unwrap().starts_with("panic at src/lib.rs:"), "{dial}");
     assert_eq!(found("Gauge")["kind"], "non-linearizable");
 }
 
@@ -116,6 +120,46 @@ fn what_cannot_be_built_is_refused_in_the_words_of_whoever_knows_why() {
     assert!(words.contains("libfoo is missing"), "{words}");
     let words = refused("proc-macro = true", "", "");
     assert!(words.contains("is a proc-macro crate"), "{words}");
+}
+
+#[test]
+fn a_version_that_was_yanked_can_be_hunted_if_it_is_named_exactly() {
+    use sha2::{Digest, Sha256};
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let write = |name: &str, text: &str| {
+        std::fs::create_dir_all(path(name).parent().unwrap()).unwrap();
+        std::fs::write(path(name), text).unwrap();
+    };
+    let manifest = "[package]\nname = \"taken-back\"\nversion = \"1.0.0\"\nedition = \"2024\"\n[workspace]\n";
+    write("crate/Cargo.toml", manifest);
+    write("crate/src/lib.rs", "#[derive(Default)] pub struct Shared(std::sync::Mutex<u8>);");
+    let mut package = std::process::Command::new(env!("CARGO"));
+    package.args(["package", "--quiet", "--offline", "--no-verify", "--target-dir"]).arg(path("target"));
+    assert!(package.current_dir(path("crate")).status().unwrap().success());
+    let archive = std::fs::read(path("target/package/taken-back-1.0.0.crate")).unwrap();
+    let sum: String = Sha256::digest(&archive).iter().map(|b| format!("{b:02x}")).collect();
+    let entry = serde_json::json!({
+        "name": "taken-back", "vers": "1.0.0", "deps": [], "cksum": sum, "features": {}, "yanked": true,
+    });
+    write("registry/index/ta/ke/taken-back", &format!("{entry}\n"));
+    std::fs::write(path("registry/taken-back-1.0.0.crate"), archive).unwrap();
+    let config =
+        "[source.crates-io]\nreplace-with = \"here\"\n[source.here]\nlocal-registry = \"registry\"\n";
+    write(".cargo/config.toml", config);
+    let hunt = |name: &str| {
+        let mut command = raddle();
+        command.args(["hunt", name, "--list"]).current_dir(dir.path());
+        ran(command.env("CARGO_HOME", path("home")).output().unwrap())
+    };
+    // What was chosen once is chosen again, and told again.
+    for _ in 0..2 {
+        let ran = hunt("taken-back@=1.0.0");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stderr.contains("taken-back 1.0.0 has been yanked"), "{}", ran.stderr);
+        assert!(ran.stdout.contains("taken_back::Shared"), "{}", ran.stdout);
+    }
+    assert_eq!(hunt("taken-back").code, 2);
 }
 
 #[test]

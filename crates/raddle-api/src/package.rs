@@ -34,6 +34,8 @@ pub struct Source {
     pub metadata: Metadata,
     /// The package to test.
     pub package: PackageId,
+    /// Its authors have taken this version back.
+    pub yanked: bool,
 }
 
 impl Source {
@@ -67,6 +69,7 @@ impl Source {
             features,
             metadata,
             package,
+            yanked: false,
         })
     }
 
@@ -90,13 +93,23 @@ impl Source {
         };
         let text = scratch_manifest(name, &version, features);
         let same = std::fs::read_to_string(&manifest).is_ok_and(|old| old == text);
+        let (lock, yanked) = (scratch.join("Cargo.lock"), scratch.join("yanked"));
         if !(same && version.starts_with('=')) {
             // An older choice of cargo must not win over the newest version.
-            let _ = std::fs::remove_file(scratch.join("Cargo.lock"));
+            [&lock, &yanked].iter().for_each(|file| _ = std::fs::remove_file(file));
         }
         write(&scratch.join("src/lib.rs"), "")?;
         write(&manifest, &text)?;
-        let metadata = graph(&manifest, &Features::default(), offline).map_err(|error| match error {
+        let mut metadata = graph(&manifest, &Features::default(), offline);
+        if let (Err(ApiError::Metadata { message, .. }), Some(exact)) = (&metadata, version.strip_prefix('='))
+            && message.contains(&format!("version {exact} is yanked"))
+        {
+            // Whoever checks an advisory asks for just such a version. Cargo takes it if it seems to have been chosen before.
+            write(&lock, &locked(name, exact))?;
+            write(&yanked, "")?;
+            metadata = graph(&manifest, &Features::default(), offline);
+        }
+        let metadata = metadata.map_err(|error| match error {
             ApiError::Metadata { message, .. } => explain(name, &version, &manifest, message),
             other => other,
         })?;
@@ -107,7 +120,8 @@ impl Source {
             .map(|p| p.id.clone());
         let package = package.ok_or_else(|| ApiError::NoLibrary(name.to_owned()))?;
         let target_dir = target_dir.to_owned();
-        Ok(Source { cargo: cargo(), manifest, target_dir, features: Features::default(), metadata, package })
+        let (features, yanked) = (Features::default(), yanked.exists());
+        Ok(Source { cargo: cargo(), manifest, target_dir, features, metadata, package, yanked })
     }
 
     /// What cargo knows of the package to test.
@@ -194,6 +208,15 @@ pub fn scratch_manifest(name: &str, version: &str, features: &Features) -> Strin
          [dependencies]\n{name:?} = {{ version = {version:?}, default-features = {}, features = [{}] }}\n",
         !features.no_default,
         names.join(", ")
+    )
+}
+
+/// The lock file of a scratch workspace that has chosen a version already; cargo adds the rest.
+fn locked(name: &str, version: &str) -> String {
+    format!(
+        "version = 4\n\n[[package]]\nname = \"raddle-scratch\"\nversion = \"0.0.0\"\ndependencies = [{name:?}]\n\n\
+         [[package]]\nname = {name:?}\nversion = {version:?}\n\
+         source = \"registry+https://github.com/rust-lang/crates.io-index\"\n"
     )
 }
 

@@ -26,6 +26,8 @@ pub struct Options<'a> {
     pub overflow_checks: bool,
     /// Never ask the network.
     pub offline: bool,
+    /// The workspace of the package, if it is at hand.
+    pub root: Option<&'a Path>,
 }
 
 /// A harness that has been built.
@@ -49,7 +51,8 @@ pub fn build(source: &HarnessSource, runtime: &Runtime, options: &Options<'_>) -
 }
 
 fn cargo(source: &HarnessSource, runtime: &Runtime, options: &Options<'_>, offline: bool) -> Result<Built> {
-    let dir = compile::build_dir(options.out).join("harness");
+    // Not among the tests of the package: here the compiler gets other flags, of which cargo does not know.
+    let dir = compile::build_dir(options.out).join("hunt");
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(["build", "--quiet", "--message-format=json", "--target", TARGET, "--target-dir"]);
     command.arg(&dir).arg("--manifest-path").arg(source.dir.join("Cargo.toml"));
@@ -66,6 +69,9 @@ fn cargo(source: &HarnessSource, runtime: &Runtime, options: &Options<'_>, offli
     compile::instrument(&mut command, runtime, &dir)?;
     // What the crate's author wants to hear of the compiler is none of the hunter's business, least of all as an error.
     command.env(wrapper::CAP_LINTS, "1");
+    if let Some(root) = options.root {
+        command.env(wrapper::ROOT, root);
+    }
     let output = command
         .stdin(Stdio::null())
         .stderr(Stdio::piped())

@@ -81,7 +81,12 @@ impl Prepared {
         settings.strict.extend(asked.strict);
         let prospects = if args.list { vec![] } else { chosen(args, &source, &api, &settings)? };
         let warnings = api.left_out.iter().filter(|l| l.what.starts_with("items of crate"));
-        let warnings = warnings.map(|l| format!("not looked at: {}: {}", l.what, l.why)).collect();
+        let mut warnings: Vec<String> =
+            warnings.map(|l| format!("not looked at: {}: {}", l.what, l.why)).collect();
+        if source.yanked {
+            let package = source.package();
+            warnings.push(format!("{} {} has been yanked from crates.io", package.name, package.version));
+        }
         let found = Some((source, api, settings));
         Ok(Prepared { args: args.clone(), prospects, warnings, out, found, analysis: OnceLock::new() })
     }
@@ -120,6 +125,7 @@ impl Prepared {
             other => hunt_error(other),
         })?;
         let args = &self.args.build;
+        let package = source.package();
         let built = build::build(
             &generated,
             runtime,
@@ -129,9 +135,9 @@ impl Prepared {
                 debug_assertions: !args.no_debug_assertions,
                 overflow_checks: !args.no_overflow_checks,
                 offline: args.offline,
+                root: package.source.is_none().then(|| source.metadata.workspace_root.as_std_path()),
             },
         )?;
-        let package = source.package();
         let root = package.manifest_path.parent().map(|p| p.as_std_path().to_owned());
         let mut crates: Vec<String> = library_name(package).into_iter().collect();
         if package.source.is_none() {

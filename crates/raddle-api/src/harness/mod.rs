@@ -25,7 +25,7 @@ use raddle_core::hunt::{Domain, Harness, Output, Role, Thunk, ThunkId, TypeId, T
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use world::{Part, World, short};
 
 /// The text of the generator: another one makes other harnesses.
@@ -77,6 +77,12 @@ impl Dependency {
             default_features: false,
             lock: Some(source.metadata.workspace_root.as_std_path().join("Cargo.lock")),
         }
+    }
+
+    /// With paths from a directory.
+    fn seen_from(&self, dir: &Path) -> Self {
+        let from = |path: &PathBuf| seen_from(dir, path);
+        Dependency { path: self.path.as_ref().map(from), lock: self.lock.as_ref().map(from), ..self.clone() }
     }
 }
 
@@ -156,12 +162,16 @@ pub fn generate(request: &Request<'_>) -> Result<HarnessSource, HarnessError> {
     let key = key(request);
     let dir = request.dir.join(&key);
     let described = dir.join("harness.json");
-    if let Some(known) = std::fs::read(&described).ok().and_then(|json| serde_json::from_slice(&json).ok()) {
-        return Ok(known);
+    let known: Option<HarnessSource> =
+        std::fs::read(&described).ok().and_then(|json| serde_json::from_slice(&json).ok());
+    if let Some(known) = known {
+        // It may have been moved, together with the package.
+        return Ok(HarnessSource { dir, ..known });
     }
     let support = support(request.dir)?;
     let package = format!("raddle-harness-{key}");
-    write(&dir.join("Cargo.toml"), &emit::manifest(&package, request.dependency, &support))?;
+    let dependency = request.dependency.seen_from(&dir);
+    write(&dir.join("Cargo.toml"), &emit::manifest(&package, &dependency, &seen_from(&dir, &support)))?;
     if let Some(lock) = request.dependency.lock.as_ref().and_then(|lock| std::fs::read_to_string(lock).ok()) {
         write(&dir.join("Cargo.lock"), &lock)?;
     }
@@ -315,7 +325,17 @@ fn key(request: &Request<'_>) -> String {
     let api = serde_json::to_string(&(request.target, &request.api.traits, &request.api.types))
         .expect("it is plain data");
     let support: String = emit::SUPPORT.iter().map(|(_, text)| *text).collect();
-    digest(&(api, format!("{:?}{:?}", request.dependency, request.settings), support, GENERATOR))
+    // Not where it lies, but where it lies from here: the same package in another directory has the same harness.
+    let dependency = request.dependency.seen_from(request.dir);
+    digest(&(api, format!("{dependency:?}{:?}", request.settings), support, GENERATOR))
+}
+
+/// A path from a directory; both start at the root.
+fn seen_from(dir: &Path, path: &Path) -> PathBuf {
+    let (dir, path): (Vec<_>, Vec<_>) = (dir.components().collect(), path.components().collect());
+    let common = dir.iter().zip(&path).take_while(|(a, b)| a == b).count();
+    let up = dir[common..].iter().map(|_| Component::ParentDir);
+    up.chain(path[common..].iter().copied()).collect()
 }
 
 /// A short name for data. Not for security: it keeps directories apart.
@@ -323,4 +343,30 @@ fn digest(data: &(impl Hash + ?Sized)) -> String {
     let mut hasher = std::collections::hash_map::DefaultHasher::new();
     data.hash(&mut hasher);
     format!("{:016x}", hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_that_is_moved_with_its_target_directory_is_seen_in_the_same_place() {
+        let dependency = |root: &str| {
+            let root = Path::new(root);
+            let (path, lock) = (Some(root.join("a")), Some(root.join("Cargo.lock")));
+            let all = Dependency {
+                package: "a".into(),
+                version: "1.0.0".into(),
+                path,
+                features: vec![],
+                default_features: false,
+                lock,
+            };
+            all.seen_from(&root.join("target/raddle"))
+        };
+        let here = dependency("/somewhere/else");
+        assert_eq!(here, dependency("/home"));
+        assert_eq!(here.path.as_deref(), Some(Path::new("../../a")));
+        assert_eq!(seen_from(Path::new("/a/b"), Path::new("/a/b/c")), Path::new("c"));
+    }
 }
