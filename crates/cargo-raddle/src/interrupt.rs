@@ -4,13 +4,13 @@
 //! module passes it on. A second interrupt ends the command at once.
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-static GROUPS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+static GROUPS: Mutex<BTreeMap<i32, Signal>> = Mutex::new(BTreeMap::new());
 
 /// What a shell expects of a program that an interrupt ended.
 const STATUS: i32 = 130;
@@ -21,8 +21,8 @@ pub fn install() {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
             std::process::exit(STATUS);
         }
-        for group in GROUPS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            kill(*group);
+        for (group, signal) in GROUPS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            kill(*group, *signal);
         }
     });
 }
@@ -34,22 +34,31 @@ pub fn interrupted() -> bool {
 
 /// A process group that dies with this value, or earlier.
 #[derive(Debug)]
-pub struct Group(i32);
+pub struct Group(i32, Signal);
 
 impl Group {
     /// The group that a child leads.
     pub fn of(child: &Child) -> Self {
+        Group::with(child, Signal::KILL)
+    }
+
+    /// The group of a supervisor, which has to end what it has started.
+    pub fn supervised(child: &Child) -> Self {
+        Group::with(child, Signal::TERM)
+    }
+
+    fn with(child: &Child, signal: Signal) -> Self {
         let id = i32::try_from(child.id()).unwrap_or(0);
-        GROUPS.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        GROUPS.lock().unwrap_or_else(PoisonError::into_inner).insert(id, signal);
         if interrupted() {
-            kill(id);
+            kill(id, signal);
         }
-        Group(id)
+        Group(id, signal)
     }
 
     /// Ends all of it.
     pub fn kill(&self) {
-        kill(self.0);
+        kill(self.0, self.1);
     }
 }
 
@@ -60,9 +69,9 @@ impl Drop for Group {
     }
 }
 
-fn kill(group: i32) {
+fn kill(group: i32, signal: Signal) {
     // 1 and below would mean other groups than the worker's.
     if let Some(pid) = Pid::from_raw(group).filter(|_| group > 1) {
-        let _ = kill_process_group(pid, Signal::KILL);
+        let _ = kill_process_group(pid, signal);
     }
 }

@@ -25,6 +25,7 @@ mod output;
 mod padded;
 mod replay;
 mod runtime;
+mod sandbox;
 mod sources;
 mod supervise;
 mod test;
@@ -42,13 +43,14 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().peekable();
+    // Before all else: it may have been started with an environment that is meant for what it starts.
+    if std::env::args_os().nth(1).is_some_and(|arg| arg == sandbox::MODE) {
+        eprintln!("raddle: {}", sandbox::run(args.skip(2)));
+        return ExitCode::from(u8::from(Exit::Failed));
+    }
     if std::env::var_os(wrapper::MODE).is_some() {
         let error = wrapper::run(args.skip(1));
         eprintln!("error: cargo-raddle as compiler wrapper: {error}");
-        return ExitCode::from(u8::from(Exit::Failed));
-    }
-    if std::env::var_os(hunt::sandbox::MODE).is_some() {
-        eprintln!("raddle: {}", hunt::sandbox::run(args.skip(1)));
         return ExitCode::from(u8::from(Exit::Failed));
     }
     // Cargo passes the subcommand's own name first.

@@ -158,7 +158,7 @@ fn settings(job: &Job) -> Settings {
         max_steps: job.max_steps,
         memory_mb: job.memory_mb,
         hang_ms: job.hang_ms,
-        sandbox: super::sandbox::check().is_ok(),
+        sandbox: crate::sandbox::check().is_ok(),
         patterns: false,
     }
 }
