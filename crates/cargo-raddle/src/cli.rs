@@ -5,6 +5,9 @@ use raddle_core::strategy::{self, UnknownStrategy};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Longer than any build should take.
+const BUILD_LIMIT: &str = "30m";
+
 /// Tests concurrent Rust code under controlled thread schedules.
 #[derive(Parser, Debug)]
 #[command(name = "cargo raddle", bin_name = "cargo raddle", version, about, max_term_width = 100)]
@@ -136,6 +139,9 @@ pub struct BuildArgs {
     /// Require an up-to-date Cargo.lock
     #[arg(long)]
     pub locked: bool,
+    /// End a build that takes longer, with all that it has started; 0 for no limit
+    #[arg(long, value_name = "TIME", default_value = BUILD_LIMIT, value_parser = parse_duration)]
+    pub build_limit: Duration,
 }
 
 /// How the schedules are searched.
@@ -269,6 +275,9 @@ pub struct HuntBuildArgs {
     /// Do not use the network
     #[arg(long)]
     pub offline: bool,
+    /// End a build that takes longer, with all that it has started; 0 for no limit
+    #[arg(long, value_name = "TIME", default_value = BUILD_LIMIT, value_parser = parse_duration)]
+    pub build_limit: Duration,
 }
 
 /// How tests and schedules are searched.

@@ -1,9 +1,11 @@
 //! Builds the code under test with the hooks, and says which executables came out.
 
+use crate::cargo;
 use crate::cli::BuildArgs;
 use crate::error::{Context, Error, Result};
 use crate::hash;
 use crate::host::TARGET;
+use crate::interrupt::interrupted;
 use crate::runtime::Runtime;
 use crate::wrapper;
 use cargo_metadata::{Message, Metadata, MetadataCommand, Package};
@@ -157,6 +159,9 @@ impl Workspace {
         }
         let status = child.wait().context(|| "cannot wait for cargo".into())?;
         let said = forward.join().unwrap_or_default();
+        if interrupted() {
+            return Err(Error::Interrupted);
+        }
         if status.success() {
             Ok(())
         } else if diagnostics.is_empty() {
@@ -167,7 +172,7 @@ impl Workspace {
     }
 
     fn command(&self, args: &BuildArgs, runtime: &Runtime, mode: Mode) -> Result<Command> {
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        let mut command = raddle_api::package::command(&cargo::own(args.build_limit)?);
         match mode {
             Mode::Tests => command.args(["test", "--no-run"]),
             Mode::Programs => command.arg("build"),

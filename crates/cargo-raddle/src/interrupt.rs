@@ -1,8 +1,9 @@
 //! An interrupted command ends its workers and still reports what it had.
 //!
 //! Workers are process groups of their own, so that the terminal's interrupt does not reach them; this
-//! module passes it on. A second interrupt ends the command at once.
+//! module passes it on. Builds are the other children: whatever they are, they are asked to end. A second interrupt ends the command at once.
 
+use crate::sandbox::end_children;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::BTreeMap;
 use std::process::Child;
@@ -24,6 +25,7 @@ pub fn install() {
         for (group, signal) in GROUPS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             kill(*group, *signal);
         }
+        end_children(Signal::TERM);
     });
 }
 

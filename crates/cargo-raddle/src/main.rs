@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod cargo;
 mod cli;
 mod columns;
 mod compile;

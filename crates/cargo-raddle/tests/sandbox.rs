@@ -1,7 +1,8 @@
 //! What is left of a confined program when it has ended, or the command that started it.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// A command line that runs a shell script in a confinement, and the argument by which its processes are known.
@@ -59,6 +60,81 @@ fn no_process_is_left_when_the_command_is_killed() {
         assert_eq!(ready, "ready\n", "{settings}");
         shell.kill().unwrap();
         shell.wait().unwrap();
+        while left(&mark) > 0 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// The crate whose build script is hostile.
+fn hostile() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/hostile")
+}
+
+/// The command.
+fn raddle(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-raddle"));
+    command.arg("raddle").args(args).env_remove("RUSTC_WRAPPER").env("CARGO_REGISTRY_TOKEN", "secret");
+    command
+}
+
+#[test]
+fn the_build_script_of_a_crate_of_somebody_else_can_only_write_where_its_builds_go() {
+    // A directory that stands for crates.io.
+    let dir = tempfile::tempdir().unwrap();
+    let package = dir.path().join("vendor/hostile");
+    std::fs::create_dir_all(package.join("src")).unwrap();
+    for file in ["Cargo.toml", "build.rs", "src/lib.rs"] {
+        std::fs::copy(hostile().join(file), package.join(file)).unwrap();
+    }
+    std::fs::write(package.join(".cargo-checksum.json"), r#"{"files":{},"package":null}"#).unwrap();
+    std::fs::create_dir(dir.path().join(".cargo")).unwrap();
+    let config = "[source.crates-io]\nreplace-with = 'here'\n[source.here]\ndirectory = 'vendor'\n[net]\noffline = true\n";
+    std::fs::write(dir.path().join(".cargo/config.toml"), config).unwrap();
+    let list = |args: &[&str]| {
+        let output =
+            raddle(&["hunt", "hostile", "--list"]).args(args).current_dir(dir.path()).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), output)
+    };
+    let (code, said, output) = list(&[]);
+    assert_eq!((code, said.contains("Tally")), (Some(0), true), "{output:?}");
+    assert!(!dir.path().join("outside").exists());
+    // What has been built is not built again.
+    std::fs::remove_dir_all(dir.path().join("target")).unwrap();
+    let (code, _, output) = list(&["--no-sandbox"]);
+    assert_eq!((code, dir.path().join("outside").exists()), (Some(2), true), "{output:?}");
+}
+
+/// Starts a build that waits for ever; the argument by which its processes are known.
+fn endless_build(dir: &Path, args: &[&str]) -> (Child, String) {
+    let mark = format!("98764{}{}", args.len(), std::process::id());
+    let mut command = raddle(&["build", "--lib"]);
+    command.args(args).arg("--manifest-path").arg(hostile().join("Cargo.toml"));
+    command.env("CARGO_TARGET_DIR", dir).env("RADDLE_TEST_WAIT", &mark).stderr(Stdio::piped());
+    (command.spawn().unwrap(), mark)
+}
+
+#[test]
+fn a_build_that_takes_too_long_is_ended_with_all_that_it_has_started() {
+    let dir = tempfile::tempdir().unwrap();
+    let (child, mark) = endless_build(dir.path(), &["--build-limit", "1s"]);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), left(&mark)), (Some(2), 0));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("the build did not end within 1 s; --build-limit gives it more time"), "{said}");
+}
+
+#[test]
+fn a_build_ends_when_the_command_is_killed_or_asked_to_end() {
+    for signal in ["KILL", "TERM"] {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut child, mark) = endless_build(dir.path(), &[]);
+        while left(&mark) < 2 {
+            assert!(child.try_wait().unwrap().is_none(), "the build ended by itself");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
+        child.wait().unwrap();
         while left(&mark) > 0 {
             std::thread::sleep(Duration::from_millis(5));
         }

@@ -123,6 +123,7 @@ fn hunt_args(args: &ReplayArgs, saved: &Saved, dir: &Path) -> HuntArgs {
             no_debug_assertions: origin.no_debug_assertions,
             no_overflow_checks: origin.no_overflow_checks,
             offline: args.offline,
+            build_limit: Duration::ZERO,
         },
         search: HuntSearchArgs {
             budget: None,

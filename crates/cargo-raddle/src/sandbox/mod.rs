@@ -15,11 +15,13 @@ mod privileges;
 mod supervisor;
 
 use crate::error::{Error, Result};
+pub use descendants::end_children;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 pub use supervisor::{MODE, run};
 
 /// Largest file that a worker may write.
@@ -61,6 +63,12 @@ pub fn check() -> Result<()> {
 }
 
 impl Confinement {
+    /// Nothing is forbidden to a build; it and all that it starts end with this process, or after `limit`.
+    pub fn none(limit: Duration) -> Self {
+        let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        Confinement { build: true, strays: true, limit_ms, ..Confinement::default() }
+    }
+
     /// The beginning of a command line that starts `program` in this confinement; its arguments follow.
     pub fn prefix(&self, program: &Path) -> std::io::Result<Vec<OsString>> {
         let whole = Confinement {
@@ -82,7 +90,9 @@ impl Confinement {
 
     fn limit_sizes(&self) {
         let exactly = |n: u64| Rlimit { current: Some(n), maximum: Some(n) };
-        let _ = setrlimit(Resource::Core, exactly(0));
+        if self.on || !self.build {
+            let _ = setrlimit(Resource::Core, exactly(0));
+        }
         if self.on {
             let largest = if self.build { LARGEST_OUTPUT } else { LARGEST_FILE };
             let _ = setrlimit(Resource::Fsize, exactly(largest));

@@ -12,7 +12,7 @@ use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process, set_child_subreaper,
     set_parent_process_death_signal, wait,
 };
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -87,6 +87,10 @@ fn supervise(
     let mut command = Command::new(program);
     // By its path once more: a file system may have been mounted there since.
     command.args(args).process_group(0).current_dir(std::env::current_dir().map_err(failed)?);
+    if confinement.on && confinement.build {
+        command.env_clear().envs(std::env::vars_os().filter(|(name, _)| harmless(name)));
+        command.env("TMPDIR", &confinement.scratch);
+    }
     if confinement.on {
         confinement.apply().map_err(|why| format!("the worker could not be confined: {why}"))?;
         command.env(CONFINED_VAR, "1");
@@ -101,6 +105,28 @@ fn supervise(
         descendants::end_all();
     }
     status
+}
+
+/// Whether a build by others may know of a variable: what says how to build, and no secret.
+fn harmless(name: &OsStr) -> bool {
+    const PREFIXES: [&str; 6] = ["CARGO", "RUST", "RADDLE", "LC_", "CC_", "CXX_"];
+    const NAMES: [&str; 11] = [
+        "PATH",
+        "HOME",
+        "LANG",
+        "TERM",
+        "LD_LIBRARY_PATH",
+        "CC",
+        "CXX",
+        "AR",
+        "CFLAGS",
+        "CXXFLAGS",
+        "PKG_CONFIG_PATH",
+    ];
+    const SECRETS: [&str; 5] = ["TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "HTTP"];
+    let Some(name) = name.to_str() else { return false };
+    (NAMES.contains(&name) || PREFIXES.iter().any(|p| name.starts_with(p)))
+        && !SECRETS.iter().any(|word| name.contains(word))
 }
 
 /// Waits for the program, and buries its orphans meanwhile.
@@ -134,7 +160,10 @@ fn watch(confinement: &Confinement) {
         let limit = Duration::from_millis(confinement.limit_ms);
         std::thread::spawn(move || {
             std::thread::sleep(limit);
-            eprintln!("raddle: ended after {} s, which is the limit", limit.as_secs());
+            eprintln!(
+                "raddle: the build did not end within {} s; --build-limit gives it more time",
+                limit.as_secs()
+            );
             stop();
         });
     }
