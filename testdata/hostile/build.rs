@@ -1,11 +1,16 @@
-//! Tries what the build script of somebody else's crate must not do, and succeeds if it could do nothing; or waits for
-//! ever, with a process in another session, if the environment says so.
+//! Tries what the build script of somebody else's crate must not do, and succeeds if it could do nothing; or waits as long
+//! as the environment says, with a process in another session.
 
 use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    if let Some(seconds) = std::env::var_os("RADDLE_TEST_WAIT") {
+    println!("cargo::rerun-if-env-changed=RADDLE_TEST_WAIT");
+    let seconds = std::env::var_os("RADDLE_TEST_WAIT");
+    if seconds.as_ref().is_some_and(|seconds| seconds == "0") {
+        return;
+    }
+    if let Some(seconds) = seconds {
         Command::new("setsid").arg("sleep").arg(&seconds).spawn().unwrap();
         let status = Command::new("sleep").arg(&seconds).status();
         panic!("{status:?}");

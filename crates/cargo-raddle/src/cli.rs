@@ -73,6 +73,9 @@ pub struct TestArgs {
     /// Tests run at the same time; a long check of a closure uses what a few tests leave over [default: number of cores]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub jobs: Option<u64>,
+    /// Keep the tests from the network and from files outside the package and a scratch directory (docs/security.md)
+    #[arg(long)]
+    pub sandbox: bool,
     /// Arguments for a program (--bin, --example, --executable or a test without harness)
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<String>,
@@ -341,6 +344,9 @@ pub struct ReplayArgs {
     /// Show every step
     #[arg(long)]
     pub full: bool,
+    /// Confine a test as `cargo raddle test --sandbox` does; findings of hunts always are
+    #[arg(long)]
+    pub sandbox: bool,
     /// How results are shown
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
     pub format: Format,

@@ -13,6 +13,7 @@ use crate::host;
 use crate::hunt::{self, Saved};
 use crate::output::Output;
 use crate::runtime::Runtime;
+use crate::sandbox;
 use crate::sources::Sources;
 use crate::supervise::{Lab, Replayed};
 use crate::test::scratch;
@@ -31,10 +32,14 @@ pub fn run(args: &ReplayArgs, output: &mut Output, summary: &mut Summary) -> Res
     let finding = Finding::load(&args.file)?;
     let place = Place::of(args, &finding)?;
     let build = build_args(args, &finding, &place);
-    let (target, runtime, out, rustc) = rebuild(args, &finding, &place, &build)?;
+    let (mut target, runtime, out, rustc) = rebuild(args, &finding, &place, &build)?;
     check_build(args, &finding, &target, &runtime)?;
-    let test = find_test(args, &finding, target, &runtime)?;
     let scratch = scratch(&out)?;
+    if args.sandbox {
+        sandbox::check()?;
+        target.confine(&runtime, scratch.path())?;
+    }
+    let test = find_test(args, &finding, target, &runtime)?;
     let origin = Origin { rustc: &rustc, runtime: &runtime, manifest: None, build: &build, dir: &out };
     let job = Job { message_fd: MESSAGE_FD, ..finding.job.clone() };
     let lab = Lab { job, args: &finding.args, origin, scratch: scratch.path(), jobs: 1, grace: args.grace };

@@ -9,6 +9,7 @@ use crate::finding::Origin;
 use crate::host;
 use crate::output::Output;
 use crate::runtime::Runtime;
+use crate::sandbox;
 use crate::supervise::{Lab, Tested};
 use crate::worker::MESSAGE_FD;
 use raddle_core::protocol::{Entry, Job, Stats};
@@ -18,12 +19,16 @@ use std::sync::Arc;
 /// Builds, runs, reports; the totals grow as it goes, so that an error in the middle loses nothing.
 pub fn run(args: &TestArgs, output: &mut Output, summary: &mut Summary) -> Result<()> {
     host::check_machine(args.build.target.as_deref())?;
-    let Prepared { built, manifest, runtime, out, rustc } = prepare(args)?;
+    let Prepared { mut built, manifest, runtime, out, rustc } = prepare(args)?;
     for left_out in &built.left_out {
         output.warning(&format!("not tested: {left_out}"));
     }
-    let tests = select(args, built, &runtime, summary)?;
     let scratch = scratch(&out)?;
+    if args.sandbox {
+        sandbox::check()?;
+        built.targets.iter_mut().try_for_each(|target| target.confine(&runtime, scratch.path()))?;
+    }
+    let tests = select(args, built, &runtime, summary)?;
     let findings = out.join("findings");
     let origin = Origin {
         rustc: &rustc,

@@ -1,4 +1,4 @@
-//! What is left of a confined program when it has ended, or the command that started it.
+//! What confined programs and builds can do, and what is left of them when they or the command have ended.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -139,4 +139,21 @@ fn a_build_ends_when_the_command_is_killed_or_asked_to_end() {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
+}
+
+#[test]
+fn a_test_with_the_sandbox_can_read_its_package_and_write_only_in_its_temporary_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| {
+        let mut command = raddle(&["test", "--lib", "--schedules", "2", "--manifest-path"]);
+        command.arg(hostile().join("Cargo.toml")).args(args);
+        let output =
+            command.env("CARGO_TARGET_DIR", dir.path()).env("RADDLE_TEST_WAIT", "0").output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, said) = run(&["--sandbox"]);
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said) = run(&[]);
+    std::fs::remove_file(hostile().join("written")).unwrap();
+    assert_eq!((code, said.contains("could write")), (Some(1), true), "{said}");
 }
