@@ -6,6 +6,9 @@ use raddle_core::strategy::{self, UnknownStrategy};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Longer than any build should take.
+const BUILD_LIMIT: &str = "30m";
+
 /// Tests concurrent Rust code under controlled thread schedules.
 #[derive(Parser, Debug)]
 #[command(name = "cargo raddle", bin_name = "cargo raddle", version, about, max_term_width = 100)]
@@ -77,6 +80,9 @@ pub struct TestArgs {
     /// Tests run at the same time; a long check of a closure uses what a few tests leave over [default: number of cores]
     #[arg(long, short, alias = "test-threads", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub jobs: Option<u64>,
+    /// Keep the tests from the network and from files outside the package and a scratch directory (docs/security.md)
+    #[arg(long)]
+    pub sandbox: bool,
     /// Arguments for a program (--bin, --example, --executable or a test without harness)
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<String>,
@@ -143,6 +149,9 @@ pub struct BuildArgs {
     /// Require an up-to-date Cargo.lock
     #[arg(long)]
     pub locked: bool,
+    /// End a build that takes longer, with all that it has started; 0 for no limit
+    #[arg(long, value_name = "TIME", default_value = BUILD_LIMIT, value_parser = parse_duration)]
+    pub build_limit: Duration,
 }
 
 /// How the schedules are searched.
@@ -276,6 +285,9 @@ pub struct HuntBuildArgs {
     /// Do not use the network
     #[arg(long)]
     pub offline: bool,
+    /// End a build that takes longer, with all that it has started; 0 for no limit
+    #[arg(long, value_name = "TIME", default_value = BUILD_LIMIT, value_parser = parse_duration)]
+    pub build_limit: Duration,
 }
 
 /// How tests and schedules are searched.
@@ -339,6 +351,9 @@ pub struct ReplayArgs {
     /// Show every step
     #[arg(long)]
     pub full: bool,
+    /// Confine a test as `cargo raddle test --sandbox` does; findings of hunts always are
+    #[arg(long)]
+    pub sandbox: bool,
     /// How results are shown
     #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
     pub format: Format,

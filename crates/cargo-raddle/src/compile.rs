@@ -1,10 +1,13 @@
 //! Builds the code under test with the hooks, and says which executables came out.
 
+use crate::cargo;
 use crate::cli::BuildArgs;
 use crate::error::{Context, Error, Result};
 use crate::hash;
 use crate::host::TARGET;
+use crate::interrupt::interrupted;
 use crate::runtime::Runtime;
+use crate::sandbox::Confinement;
 use crate::wrapper;
 use cargo_metadata::{Message, Metadata, MetadataCommand, Package};
 use raddle_core::protocol::Entry;
@@ -48,9 +51,24 @@ pub struct Target {
     pub libraries: Vec<PathBuf>,
     /// What cargo adds to the environment of the package's programs.
     pub env: BTreeMap<String, OsString>,
+    /// What it is confined to, if the user wants that.
+    pub confinement: Option<Confinement>,
 }
 
 impl Target {
+    /// Confines it: it may read its package and workspace, what cargo tells it of, and what is in `work`, and has a
+    /// directory in there to write to.
+    pub fn confine(&mut self, runtime: &Runtime, work: &Path) -> Result<()> {
+        let scratch = work.join("tmp");
+        std::fs::create_dir_all(&scratch).context(|| format!("cannot create `{}`", scratch.display()))?;
+        let own = [self.dir.clone(), self.executable.clone(), runtime.dir.clone(), work.to_owned()];
+        let told = self.env.values().map(PathBuf::from).filter(|path| path.is_absolute());
+        let other = self.source_roots.iter().chain(&self.libraries).cloned();
+        let readable = own.into_iter().chain(other).chain(told).collect();
+        self.confinement = Some(Confinement { on: true, scratch, readable, ..Confinement::default() });
+        Ok(())
+    }
+
     /// `package/kind/name`, unique in a workspace.
     pub fn id(&self) -> String {
         format!("{}/{}/{}", self.package, self.kind, self.name)
@@ -157,6 +175,9 @@ impl Workspace {
         }
         let status = child.wait().context(|| "cannot wait for cargo".into())?;
         let said = forward.join().unwrap_or_default();
+        if interrupted() {
+            return Err(Error::Interrupted);
+        }
         if status.success() {
             Ok(())
         } else if diagnostics.is_empty() {
@@ -167,7 +188,7 @@ impl Workspace {
     }
 
     fn command(&self, args: &BuildArgs, runtime: &Runtime, mode: Mode) -> Result<Command> {
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        let mut command = raddle_api::package::command(&cargo::own(args.build_limit)?);
         match mode {
             Mode::Tests => command.args(["test", "--no-run"]),
             Mode::Programs => command.arg("build"),
@@ -247,6 +268,7 @@ impl Workspace {
             source_roots: vec![self.root().to_owned(), dir.into()],
             libraries: executable.parent().map(|deps| deps.into()).into_iter().collect(),
             env: environment(package),
+            confinement: None,
         });
         Ok(())
     }
@@ -329,6 +351,7 @@ pub fn foreign(executable: &Path, libtest: bool) -> Result<Target> {
         source_roots: vec![here.clone()],
         libraries: vec![],
         env: BTreeMap::new(),
+        confinement: None,
         dir: here,
     })
 }

@@ -2,13 +2,12 @@
 
 use crate::compile::Target;
 use crate::error::{Error, Result};
-use crate::interrupt::Group;
 use crate::runtime::Runtime;
 use crate::worker;
 use raddle_core::protocol::Entry;
 use std::collections::BTreeSet;
 use std::io::Read;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -137,11 +136,10 @@ fn distance_to_part(part: &str, whole: &str) -> usize {
 
 fn ask(target: &Target, runtime: &Runtime, args: &[&str]) -> Result<Vec<String>> {
     let fail = |reason: String| Error::List { program: target.executable.clone(), reason };
-    let mut command = Command::new(&target.executable);
-    worker::environment(&mut command, target, runtime);
+    let mut command = worker::command(target, runtime).map_err(|e| fail(e.to_string()))?;
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|e| fail(e.to_string()))?;
-    let _group = Group::of(&child);
+    let _group = worker::group(target, &child);
     let drain = |mut from: Box<dyn Read + Send>| {
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
@@ -195,6 +193,7 @@ mod tests {
             source_roots: vec![],
             libraries: vec![],
             env: Default::default(),
+            confinement: None,
         });
         let test = |n: &&str| Test {
             target: target.clone(),

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod cargo;
 mod cli;
 mod columns;
 mod compile;
@@ -25,6 +26,7 @@ mod output;
 mod padded;
 mod replay;
 mod runtime;
+mod sandbox;
 mod scratch;
 mod sources;
 mod supervise;
@@ -43,13 +45,14 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().peekable();
+    // Before all else: it may have been started with an environment that is meant for what it starts.
+    if std::env::args_os().nth(1).is_some_and(|arg| arg == sandbox::MODE) {
+        eprintln!("raddle: {}", sandbox::run(args.skip(2)));
+        return ExitCode::from(u8::from(Exit::Failed));
+    }
     if std::env::var_os(wrapper::MODE).is_some() {
         let error = wrapper::run(args.skip(1));
         eprintln!("error: cargo-raddle as compiler wrapper: {error}");
-        return ExitCode::from(u8::from(Exit::Failed));
-    }
-    if std::env::var_os(hunt::sandbox::MODE).is_some() {
-        eprintln!("raddle: {}", hunt::sandbox::run(args.skip(1)));
         return ExitCode::from(u8::from(Exit::Failed));
     }
     // Cargo passes the subcommand's own name first.

@@ -14,6 +14,7 @@ use crate::hunt;
 use crate::interrupt;
 use crate::output::Output;
 use crate::runtime::Runtime;
+use crate::sandbox;
 use crate::scratch::Scratch;
 use crate::sources::Sources;
 use crate::supervise::{Lab, Replayed};
@@ -33,10 +34,14 @@ pub fn run(args: &ReplayArgs, output: &mut Output, summary: &mut Summary) -> Res
     let finding: Finding = text.parse()?;
     let place = Place::of(args, &finding)?;
     let build = build_args(args, &finding, &place);
-    let (target, runtime, out, rustc) = rebuild(args, &finding, &place, &build)?;
+    let (mut target, runtime, out, rustc) = rebuild(args, &finding, &place, &build)?;
     check_build(args, &finding, &target, &runtime)?;
-    let test = find_test(args, &finding, target, &runtime)?;
     let scratch = Scratch::new(&out)?;
+    if args.sandbox {
+        sandbox::check()?;
+        target.confine(&runtime, scratch.path())?;
+    }
+    let test = find_test(args, &finding, target, &runtime)?;
     let origin = Origin { rustc: &rustc, runtime: &runtime, manifest: None, build: &build, dir: &out };
     finding::check_job(&finding.job).map_err(|reason| refuse(args, reason))?;
     let job = Job {

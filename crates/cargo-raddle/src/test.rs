@@ -11,6 +11,7 @@ use crate::finding::Origin;
 use crate::host;
 use crate::output::Output;
 use crate::runtime::Runtime;
+use crate::sandbox;
 use crate::scratch::Scratch;
 use crate::supervise::{Lab, Tested};
 use crate::worker::MESSAGE_FD;
@@ -24,9 +25,14 @@ pub fn run(args: &TestArgs, output: &mut Output, summary: &mut Summary) -> Resul
         return Err(Error::NoCapture);
     }
     host::check_machine(args.build.target.as_deref())?;
-    let Prepared { built, manifest, runtime, out, rustc } = prepare(args)?;
+    let Prepared { mut built, manifest, runtime, out, rustc } = prepare(args)?;
     for left_out in &built.left_out {
         output.warning(&format!("not tested: {left_out}"));
+    }
+    let scratch = Scratch::new(&out)?;
+    if args.sandbox {
+        sandbox::check()?;
+        built.targets.iter_mut().try_for_each(|target| target.confine(&runtime, scratch.path()))?;
     }
     let tests = select(args, built, &runtime, summary)?;
     if args.list {
@@ -37,7 +43,6 @@ pub fn run(args: &TestArgs, output: &mut Output, summary: &mut Summary) -> Resul
     if !args.args.is_empty() && tests.iter().all(|test| test.name.is_some()) {
         output.warning("what stands after `--` is for programs; tests do not get it");
     }
-    let scratch = Scratch::new(&out)?;
     let findings = out.join("findings");
     let origin = Origin {
         rustc: &rustc,

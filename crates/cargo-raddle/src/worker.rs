@@ -90,7 +90,7 @@ pub fn run(launch: &Launch<'_>, mut progress: impl FnMut(&Stats)) -> Result<Repo
     let (reader, log, mut child) = start(launch, &job_file)?;
     let messages = listen(reader);
     let log = Log::keep(log);
-    let group = Group::of(&child);
+    let group = group(launch.target, &child);
     let mut report = Report {
         failures: vec![],
         stats: Stats::default(),
@@ -129,8 +129,29 @@ fn write_job(launch: &Launch<'_>) -> Result<TempPath> {
     })
 }
 
+/// A process of the program under test, not yet started.
+pub fn command(target: &Target, runtime: &Runtime) -> std::io::Result<Command> {
+    let mut command = match &target.confinement {
+        Some(confinement) => confinement.wrap(&target.executable)?,
+        None => Command::new(&target.executable),
+    };
+    if target.confinement.is_none() {
+        command.arg0(padded(&target.executable));
+    }
+    environment(&mut command, target, runtime);
+    if let Some(confinement) = &target.confinement {
+        command.env("TMPDIR", &confinement.scratch);
+    }
+    Ok(command)
+}
+
+/// What ends such a process.
+pub fn group(target: &Target, child: &Child) -> Group {
+    if target.confinement.is_some() { Group::supervised(child) } else { Group::of(child) }
+}
+
 /// What every process of the program under test gets.
-pub fn environment(command: &mut Command, target: &Target, runtime: &Runtime) {
+fn environment(command: &mut Command, target: &Target, runtime: &Runtime) {
     let mut paths = vec![runtime.dir.clone()];
     paths.extend(target.libraries.iter().cloned());
     if let Some(old) = std::env::var_os("LD_LIBRARY_PATH") {
@@ -170,9 +191,8 @@ fn start(launch: &Launch<'_>, job_file: &Path) -> Result<(PipeReader, PipeReader
     let (reader, writer) = std::io::pipe().context(|| "cannot make a pipe".into())?;
     let (printed, log) = std::io::pipe().context(|| "cannot make a pipe".into())?;
     let log_too = log.try_clone().context(|| "cannot duplicate a descriptor".into())?;
-    let mut command = Command::new(&launch.target.executable);
-    command.arg0(padded(&launch.target.executable));
-    environment(&mut command, launch.target, launch.runtime);
+    let cannot = || format!("cannot start `{}`", launch.target.executable.display());
+    let mut command = command(launch.target, launch.runtime).context(cannot)?;
     match launch.target.entry {
         Entry::Libtest => {
             command.arg(launch.test.unwrap_or_default()).args(["--exact", "--nocapture", "--test-threads=1"]);
@@ -185,8 +205,7 @@ fn start(launch: &Launch<'_>, job_file: &Path) -> Result<(PipeReader, PipeReader
         }
     }
     command.env(JOB_VAR, job_file).stdin(writer).stdout(log).stderr(log_too);
-    let child =
-        command.spawn().context(|| format!("cannot start `{}`", launch.target.executable.display()))?;
+    let child = command.spawn().context(cannot)?;
     Ok((reader, printed, child))
 }
 

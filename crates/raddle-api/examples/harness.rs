@@ -39,6 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             settings: &settings,
             dir: &dir,
             offline: false,
+            cargo: &raddle_api::package::cargo(),
         };
         match generate(&request) {
             Ok(source) => {

@@ -6,7 +6,10 @@
 use crate::error::ApiError;
 use crate::find::nearest;
 use cargo_metadata::{Metadata, MetadataCommand, Package, PackageId};
+use std::ffi::{OsStr, OsString};
+use std::io::Error;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Features to switch on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,8 +25,8 @@ pub struct Features {
 /// A package and the graph it is in.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// cargo, as the user's environment names it.
-    pub cargo: PathBuf,
+    /// How cargo is started, for what runs code of the package: see [`cargo`].
+    pub cargo: Vec<OsString>,
     /// The manifest of the workspace or package.
     pub manifest: PathBuf,
     /// Where cargo puts what it builds for discovery.
@@ -159,13 +162,32 @@ pub fn library_name(package: &Package) -> Option<String> {
     package.targets.iter().find(|t| t.kind.iter().any(library)).map(|t| t.name.replace('-', "_"))
 }
 
-fn cargo() -> PathBuf {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()).into()
+/// The beginning of a command line that starts cargo: its name in the user's environment.
+pub fn cargo() -> Vec<OsString> {
+    vec![std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())]
+}
+
+/// A command that begins so.
+pub fn command(cargo: &[OsString]) -> Command {
+    let mut words = cargo.iter();
+    let mut command = Command::new(words.next().map_or(OsStr::new("cargo"), |word| word));
+    command.args(words);
+    command
+}
+
+/// Has cargo fetch what a manifest asks for. Nothing of what is fetched is run.
+pub fn fetch(manifest: &Path) -> std::io::Result<()> {
+    let output = command(&cargo()).args(["fetch", "--quiet", "--manifest-path"]).arg(manifest).output()?;
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(Error::other(errors_only(&String::from_utf8_lossy(&output.stderr))))
+    }
 }
 
 fn graph(manifest: &Path, features: &Features, offline: bool) -> Result<Metadata, ApiError> {
     let mut command = MetadataCommand::new();
-    command.cargo_path(cargo()).manifest_path(manifest);
+    command.cargo_path(&cargo()[0]).manifest_path(manifest);
     if offline {
         command.other_options(["--offline".to_owned()]);
     }

@@ -4,7 +4,7 @@
 //! included, because the fields of a type tell whether threads can change it together.
 
 use crate::error::ApiError;
-use crate::package::{Source, library_name};
+use crate::package::{self, Source, library_name};
 use cargo_metadata::PackageId;
 use rustdoc_types::{Crate, FORMAT_VERSION};
 use std::fs::File;
@@ -21,7 +21,7 @@ pub fn document(source: &Source, package: &PackageId) -> Result<Crate, ApiError>
         let _ = std::fs::remove_file(old);
     }
 
-    let mut command = Command::new(&source.cargo);
+    let mut command = package::command(&source.cargo);
     // Only for this crate, so that build scripts that probe for a nightly compiler still find a stable one.
     command.env("RUSTC_BOOTSTRAP", &name).env_remove("RUSTDOCFLAGS");
     command.args(["rustdoc", "--quiet", "--lib", "--package"]).arg(&package.repr);
@@ -33,7 +33,7 @@ pub fn document(source: &Source, package: &PackageId) -> Result<Crate, ApiError>
     command.args(["--cap-lints", "allow"]);
     let result = command
         .output()
-        .map_err(|cause| ApiError::Start { program: source.cargo.display().to_string(), cause })?;
+        .map_err(|cause| ApiError::Start { program: source.cargo[0].display().to_string(), cause })?;
     if !result.status.success() {
         let message = String::from_utf8_lossy(&result.stderr).trim().to_owned();
         return Err(ApiError::Build { package: info.name.to_string(), message });
@@ -45,7 +45,7 @@ pub fn document(source: &Source, package: &PackageId) -> Result<Crate, ApiError>
 /// Whether the package compiles, which rustdoc does not find out; if not, the compiler's words.
 pub fn check(source: &Source, offline: bool) -> Result<(), ApiError> {
     let package = source.package();
-    let mut command = Command::new(&source.cargo);
+    let mut command = package::command(&source.cargo);
     command.args(["check", "--quiet", "--lib", "--package"]).arg(&source.package.repr);
     command.arg("--manifest-path").arg(&source.manifest).arg("--target-dir").arg(&source.target_dir);
     features(&mut command, source);
@@ -54,7 +54,7 @@ pub fn check(source: &Source, offline: bool) -> Result<(), ApiError> {
     }
     let result = command
         .output()
-        .map_err(|cause| ApiError::Start { program: source.cargo.display().to_string(), cause })?;
+        .map_err(|cause| ApiError::Start { program: source.cargo[0].display().to_string(), cause })?;
     if result.status.success() {
         return Ok(());
     }

@@ -41,6 +41,7 @@ fn harness(name: &str) -> HarnessSource {
         settings: &settings,
         dir: &subject.dir,
         offline: true,
+        cargo: &raddle_api::package::cargo(),
     };
     generate(&request).expect("a harness")
 }

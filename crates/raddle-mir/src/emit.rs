@@ -2,7 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::program::Program;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -19,6 +19,8 @@ pub struct Emit {
     pub args: Vec<String>,
     /// Do not use the network.
     pub offline: bool,
+    /// How cargo is started: a program and its first arguments. Empty for the cargo of the environment.
+    pub cargo: Vec<OsString>,
 }
 
 /// Why there is no MIR.
@@ -88,7 +90,10 @@ impl Emit {
     }
 
     fn cargo<'f>(&self, flags: impl IntoIterator<Item = &'f OsStr>) -> Result<String, EmitError> {
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        let plain = || vec![std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())];
+        let words = if self.cargo.is_empty() { plain() } else { self.cargo.clone() };
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
         command
             .args(["rustc", "--lib", "--quiet", "--color", "never", "--manifest-path"])
             .arg(&self.manifest);

@@ -11,6 +11,8 @@ use crate::schedule::Schedule;
 use crate::trace::{Site, Symbols, Trace};
 use serde::{Deserialize, Serialize};
 
+/// The environment variable that is set where the worker is confined.
+pub const CONFINED_VAR: &str = "RADDLE_CONFINED";
 /// The environment variable that holds the path of the job file.
 pub const JOB_VAR: &str = "RADDLE_JOB";
 

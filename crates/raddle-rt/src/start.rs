@@ -26,6 +26,7 @@ extern "C" fn init(_argc: c_int, argv: *const *const c_char, envp: *const *const
     let Ok(path) = std::env::var(JOB_VAR) else { return };
     pin_addresses(argv, envp);
     let _inside = Inside::enter();
+    crate::hunt::confine::look();
     let job: Job = match std::fs::read(&path)
         .map_err(|e| e.to_string())
         .and_then(|b| serde_json::from_slice(&b).map_err(|e| e.to_string()))

@@ -1,5 +1,7 @@
 //! A type with every kind of trouble, for the tests of the hunt's worker.
 
+mod hostile;
+
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, RwLock};
 use std::time::Duration;
@@ -226,17 +228,9 @@ impl Subject {
         }
     }
 
-    /// If the sum is 1, tries what a program under test must not do, but for the third; says what it could.
-    pub fn vandalise_at_one(&self) -> Vec<bool> {
-        if self.get() != 1 {
-            return vec![];
-        }
-        vec![
-            std::env::current_exe().is_ok_and(|file| std::fs::remove_file(file).is_ok()),
-            std::fs::read_dir("/etc").is_ok(),
-            std::fs::write("scratch.txt", "mine").is_ok(),
-            std::net::TcpListener::bind("127.0.0.1:0").is_ok(),
-        ]
+    /// If the sum is 1, tries what a program under test must not do; says what it could.
+    pub fn vandalise_at_one(&self) -> Vec<&'static str> {
+        if self.get() == 1 { hostile::could() } else { vec![] }
     }
 }
 

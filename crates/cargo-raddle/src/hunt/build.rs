@@ -9,9 +9,11 @@ use crate::wrapper;
 use cargo_metadata::Message;
 use cargo_metadata::diagnostic::DiagnosticLevel;
 use raddle_api::harness::HarnessSource;
+use raddle_api::package::{command, fetch};
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// How a harness is built.
 #[derive(Clone, Debug)]
@@ -28,6 +30,8 @@ pub struct Options<'a> {
     pub offline: bool,
     /// The workspace of the package, if it is at hand.
     pub root: Option<&'a Path>,
+    /// How cargo is started.
+    pub cargo: &'a [OsString],
 }
 
 /// A harness that has been built.
@@ -42,19 +46,31 @@ pub struct Built {
 /// Builds a harness. Cargo reuses what has not changed, so a second build of the same harness only checks that.
 pub fn build(source: &HarnessSource, runtime: &Runtime, options: &Options<'_>) -> Result<Built> {
     // The network is not asked if everything has been fetched before, as judging the harness has done.
-    match cargo(source, runtime, options, true) {
-        Err(Error::SilentBuild(_)) if !options.offline && !interrupt::interrupted() => {
-            cargo(source, runtime, options, false)
+    match cargo(source, runtime, options) {
+        Err(Error::SilentBuild(_))
+            if !options.offline
+                && !interrupt::interrupted()
+                && fetch(&source.dir.join("Cargo.toml")).is_ok() =>
+        {
+            cargo(source, runtime, options)
         }
         result => result,
     }
 }
 
-fn cargo(source: &HarnessSource, runtime: &Runtime, options: &Options<'_>, offline: bool) -> Result<Built> {
+fn cargo(source: &HarnessSource, runtime: &Runtime, options: &Options<'_>) -> Result<Built> {
     // Not among the tests of the package: here the compiler gets other flags, of which cargo does not know.
     let dir = compile::build_dir(options.out).join("hunt");
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["build", "--quiet", "--message-format=json", "--target", TARGET, "--target-dir"]);
+    let mut command = command(options.cargo);
+    command.args([
+        "build",
+        "--quiet",
+        "--offline",
+        "--message-format=json",
+        "--target",
+        TARGET,
+        "--target-dir",
+    ]);
     command.arg(&dir).arg("--manifest-path").arg(source.dir.join("Cargo.toml"));
     let mut profile = compile::profile(options.opt_level);
     profile.push(("debug-assertions", options.debug_assertions.to_string()));
@@ -62,9 +78,6 @@ fn cargo(source: &HarnessSource, runtime: &Runtime, options: &Options<'_>, offli
     profile.push(("panic", "\"unwind\"".into()));
     for (setting, value) in profile {
         command.arg("--config").arg(format!("profile.dev.{setting}={value}"));
-    }
-    if offline {
-        command.arg("--offline");
     }
     compile::instrument(&mut command, runtime, &dir)?;
     // What the crate's author wants to hear of the compiler is none of the hunter's business, least of all as an error.

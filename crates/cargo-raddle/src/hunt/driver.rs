@@ -4,13 +4,13 @@ use super::clock::Reading;
 use super::executor::{Launch, Totals, Workers};
 use super::hunted::{End, Hunted, Progress, Sample, Settings, Stages, has_settled};
 use super::judge;
-use super::sandbox::Confinement;
 use super::statics::{self, StaticCoverage};
 use super::store::Kept;
 use super::subject::Subject;
 use crate::error::{Context, Error, Result};
 use crate::interrupt;
 use crate::runtime::Runtime;
+use crate::sandbox::Confinement;
 use raddle_core::hunt::generate::{self, Generator, PatternCoverage, Plan};
 use raddle_core::hunt::oracle::{Care, Oracle, OracleCost, OracleOptions};
 use raddle_core::hunt::{Execution, ExecutorError, Run, RunReply, wire};
@@ -94,7 +94,8 @@ impl Lab<'_> {
         let mut readable = libraries.clone();
         readable.push(subject.executable.clone());
         readable.extend(subject.places.clone());
-        let confinement = Confinement { scratch, readable, on: self.settings.sandbox };
+        let confinement =
+            Confinement { on: self.settings.sandbox, scratch, readable, ..Confinement::default() };
         let launch = Launch { executable: subject.executable.clone(), libraries, confinement, job };
         Ok(Workers::new(launch, until))
     }

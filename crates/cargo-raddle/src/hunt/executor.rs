@@ -6,8 +6,8 @@
 
 use super::numbers::Numbers;
 use super::replies::{Heard, Replies};
-use super::sandbox::Confinement;
 use crate::interrupt::{self, Group};
+use crate::sandbox::Confinement;
 use crate::worker::{Log, describe};
 use raddle_core::hunt::protocol::{ExecutorError, Reply, Request, Rest, Spent};
 use raddle_core::hunt::{Execution, Executor, Fresh, Run, RunReply};
@@ -152,19 +152,17 @@ impl Workers {
         let (printed, log) = std::io::pipe().map_err(|e| broken("cannot make a pipe", e))?;
         let wrapped = self.launch.confinement.wrap(&self.launch.executable);
         let mut command = wrapped.map_err(|e| broken("cannot find this program's own file", e))?;
-        let mode = command.get_envs().find_map(|(k, v)| (k == super::sandbox::MODE).then_some(v)).flatten();
-        let mode = mode.map(ToOwned::to_owned).unwrap_or_default();
         let mut paths = self.launch.libraries.clone();
         paths.extend(std::env::var_os("LD_LIBRARY_PATH").iter().flat_map(std::env::split_paths));
         // What the user's environment holds is none of the program's business, and must not decide what it does.
-        command.env_clear().env(super::sandbox::MODE, mode).env(JOB_VAR, &job_file);
+        command.env_clear().env(JOB_VAR, &job_file);
         command.env("LD_LIBRARY_PATH", std::env::join_paths(paths).unwrap_or_default());
         command.env("HOME", scratch).env("TMPDIR", scratch).env("PATH", "/usr/bin:/bin");
         command.current_dir(scratch).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
         let mut child = command.spawn().map_err(|e| broken("cannot start a worker", e))?;
         drop(command);
-        let group = Group::of(&child);
+        let group = Group::supervised(&child);
         let requests = child.stdin.take().expect("it is piped");
         let replies = Replies::new(child.stdout.take().expect("it is piped"));
         self.worker = Some(Worker { child, requests, replies, log: Log::keep(printed), group });

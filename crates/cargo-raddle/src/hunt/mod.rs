@@ -1,7 +1,7 @@
 //! `cargo raddle hunt`: a type in, a verdict out.
 //!
 //! `prepare` says which types there are and builds a harness for each; `subject` is such a harness. `driver` makes tests
-//! for it and has them run by the workers of `executor`, which `sandbox` confines; `judge` says what is wrong,
+//! for it and has them run by the confined workers of `executor`; `judge` says what is wrong,
 //! `prove` has `confirm` repeat it in a fresh process and makes it small, `store` keeps it in a file and `replay` repeats that. `report` and
 //! `events` say so to people and to scripts.
 
@@ -20,7 +20,6 @@ mod prove;
 pub mod replay;
 mod replies;
 mod report;
-pub mod sandbox;
 mod statics;
 mod store;
 mod subject;
@@ -35,6 +34,7 @@ use crate::explain::many;
 use crate::host;
 use crate::interrupt;
 use crate::runtime::Runtime;
+use crate::sandbox;
 use crate::scratch::Scratch;
 use driver::Lab;
 use events::{Event, Stats, Summary};

@@ -4,12 +4,14 @@ use super::build;
 use super::places;
 use super::statics;
 use super::subject::{Origin, Subject};
+use crate::cargo;
 use crate::cli::HuntArgs;
 use crate::compile::{absolute, nearest_manifest};
 use crate::error::{Context, Error, Result};
 use crate::hash;
 use crate::host;
 use crate::runtime::Runtime;
+use crate::sandbox;
 use raddle_api::find::{all_candidates, find_type};
 use raddle_api::harness::{Dependency, HarnessError, Request, generate};
 use raddle_api::model::{Api, ApiType};
@@ -17,6 +19,7 @@ use raddle_api::package::library_name;
 use raddle_api::settings::Settings;
 use raddle_api::{ApiError, Features, ListOptions, Source, discover};
 use raddle_mir::{Analysis, TypeAccesses};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -35,8 +38,10 @@ pub struct Prepared {
     pub prospects: Vec<Prospect>,
     /// What people should know.
     pub warnings: Vec<String>,
-    /// Where builds, and findings unless told otherwise, go.
+    /// Where the runtime, and findings unless told otherwise, go.
     pub out: PathBuf,
+    /// Where builds go.
+    builds: PathBuf,
     /// The package, unless the harness is ready made.
     found: Option<(Source, Api, Settings)>,
     /// What the compiler's MIR says about the package, once somebody asks.
@@ -53,11 +58,12 @@ impl Prepared {
                 prospects: vec![Prospect { target: subject.harness.target }],
                 warnings: vec![],
                 out: super::default_out()?,
+                builds: super::default_out()?,
                 found: None,
                 analysis: OnceLock::new(),
             });
         }
-        let (source, out) = source(args)?;
+        let (source, out, builds) = source(args)?;
         host::check_toolchain(source.manifest.parent().unwrap_or(&out))?;
         let api = discover(&source).map_err(api_error)?;
         let mut settings = if args.subject.is_none() {
@@ -88,7 +94,15 @@ impl Prepared {
             warnings.push(format!("{} {} has been yanked from crates.io", package.name, package.version));
         }
         let found = Some((source, api, settings));
-        Ok(Prepared { args: args.clone(), prospects, warnings, out, found, analysis: OnceLock::new() })
+        Ok(Prepared {
+            args: args.clone(),
+            prospects,
+            warnings,
+            out,
+            builds,
+            found,
+            analysis: OnceLock::new(),
+        })
     }
 
     /// What was found, for people.
@@ -110,7 +124,7 @@ impl Prepared {
         let missing = || Error::Hunt(format!("there is no type {}", prospect.target));
         let (source, api, settings) = self.found.as_ref().ok_or_else(missing)?;
         let target = api.type_at(&prospect.target).ok_or_else(missing)?;
-        let dir = self.out.join("harness");
+        let dir = self.builds.join("harness");
         let generated = generate(&Request {
             api,
             target,
@@ -118,6 +132,7 @@ impl Prepared {
             settings: &settings.of(target),
             dir: &dir,
             offline: self.args.build.offline,
+            cargo: &source.cargo,
         })
         .map_err(|error| match error {
             HarnessError::Build(text) => Error::SilentBuild(text),
@@ -130,12 +145,13 @@ impl Prepared {
             &generated,
             runtime,
             &build::Options {
-                out: &self.out,
+                out: &self.builds,
                 opt_level: &args.opt_level,
                 debug_assertions: !args.no_debug_assertions,
                 overflow_checks: !args.no_overflow_checks,
                 offline: args.offline,
                 root: package.source.is_none().then(|| source.metadata.workspace_root.as_std_path()),
+                cargo: &source.cargo,
             },
         )?;
         let root = package.manifest_path.parent().map(|p| p.as_std_path().to_owned());
@@ -190,7 +206,7 @@ impl Prepared {
         if let Some(known) = statics::load(dir, fingerprint) {
             return Ok(known);
         }
-        let analysis = self.analysis.get_or_init(|| statics::analyse(source, &self.args.build, &self.out));
+        let analysis = self.analysis.get_or_init(|| statics::analyse(source, &self.args.build, &self.builds));
         let analysis = analysis.as_ref().map_err(Clone::clone)?;
         let accesses = statics::of_type(analysis, target)
             .ok_or_else(|| "the compiler's MIR has no methods of the type".to_owned())?;
@@ -199,8 +215,9 @@ impl Prepared {
     }
 }
 
-/// The package that the command line names, and where to build.
-fn source(args: &HuntArgs) -> Result<(Source, PathBuf)> {
+/// The package that the command line names, where findings go, and where to build. A crate of somebody else's has a
+/// directory of its own for what it builds, which is all that its build scripts can change.
+fn source(args: &HuntArgs) -> Result<(Source, PathBuf, PathBuf)> {
     let build = &args.build;
     // Cargo takes several features in one argument, too.
     let names = build.features.iter().flat_map(|f| f.split([',', ' '])).filter(|f| !f.is_empty());
@@ -218,10 +235,17 @@ fn source(args: &HuntArgs) -> Result<(Source, PathBuf)> {
             )));
         }
         let out = super::default_out()?;
-        let dir = out.join("harness");
+        let builds = out.join("published");
+        let dir = builds.join("harness");
         let scratch = dir.join("crates").join(name);
         let source = Source::published(name, version, &features, build.offline, &scratch, &dir.join("doc"));
-        return Ok((source.map_err(api_error)?, out));
+        let mut source = source.map_err(api_error)?;
+        source.cargo = match args.no_sandbox {
+            true => cargo::own(build.build_limit)?,
+            false => sandbox::check()
+                .and_then(|()| cargo::foreign(registries(&source), &builds, &out, build.build_limit))?,
+        };
+        return Ok((source, out, builds));
     }
     let manifest = build.manifest_path.as_deref().map_or_else(nearest_manifest, absolute)?;
     if !manifest.is_file() {
@@ -232,7 +256,14 @@ fn source(args: &HuntArgs) -> Result<(Source, PathBuf)> {
         Source::local(&manifest, build.package.as_deref(), features, &PathBuf::new()).map_err(api_error)?;
     let out = source.metadata.target_directory.as_std_path().join("raddle");
     source.target_dir = out.join("harness/doc");
-    Ok((source, out))
+    source.cargo = cargo::own(build.build_limit)?;
+    Ok((source, out.clone(), out))
+}
+
+/// The directories in which the sources of packages lie side by side.
+fn registries(source: &Source) -> BTreeSet<PathBuf> {
+    let manifests = source.metadata.packages.iter().filter(|p| p.source.is_some()).map(|p| &p.manifest_path);
+    manifests.filter_map(|m| Some(m.parent()?.parent()?.as_std_path().to_owned())).collect()
 }
 
 /// The types that the command line names, or all.

@@ -125,6 +125,7 @@ fn hunt_args(args: &ReplayArgs, saved: &Saved, dir: &Path) -> HuntArgs {
             no_debug_assertions: origin.no_debug_assertions,
             no_overflow_checks: origin.no_overflow_checks,
             offline: args.offline,
+            build_limit: Duration::ZERO,
         },
         search: HuntSearchArgs {
             budget: None,
@@ -160,7 +161,7 @@ fn settings(job: &Job) -> Settings {
         max_steps: job.max_steps,
         memory_mb: job.memory_mb,
         hang_ms: job.hang_ms,
-        sandbox: super::sandbox::check().is_ok(),
+        sandbox: crate::sandbox::check().is_ok(),
         patterns: false,
     }
 }

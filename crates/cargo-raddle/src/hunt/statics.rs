@@ -43,7 +43,8 @@ pub fn analyse(source: &Source, args: &HuntBuildArgs, out: &Path) -> Result<Anal
         package: Some(format!("{}@{}", package.name, package.version)),
         target_dir: out.join("mir"),
         args: extra,
-        offline: args.offline,
+        offline: args.offline || package.source.is_some(),
+        cargo: source.cargo.clone(),
     };
     let emitted = emit.run().map_err(|e| e.to_string())?;
     Ok(emitted.analyse())

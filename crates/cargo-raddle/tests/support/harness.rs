@@ -99,17 +99,17 @@ impl Worker {
         Worker::run_in(Command::new(executable()), &std::env::temp_dir())
     }
 
-    /// Starts one as the command does: confined to a directory.
-    pub fn confined(scratch: &Path) -> Self {
+    /// Starts one as the command does: confined to a directory, in namespaces of its own or not.
+    pub fn confined(scratch: &Path, namespaces: bool) -> Self {
         let library = Command::new("ldd").arg(executable()).env_remove(SEARCH_PATH).output().unwrap();
         let library = String::from_utf8(library.stdout).unwrap();
         let runtime = library.lines().find_map(|l| l.split("=> ").nth(1).filter(|p| p.contains("raddle_rt")));
         let runtime = runtime.expect("the runtime").split(' ').next().unwrap();
         let readable = [Path::new(runtime).parent().unwrap(), executable()];
-        let mode = serde_json::json!({ "scratch": scratch, "readable": readable, "on": true });
+        let mode = serde_json::json!({ "scratch": scratch, "readable": readable, "on": true, "namespaces": namespaces });
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-raddle"));
-        command.arg(executable()).env("RADDLE_SANDBOX", mode.to_string()).current_dir(scratch);
-        command.env("TMPDIR", scratch);
+        command.args(["--raddle-sandbox", &mode.to_string()]).arg(executable()).current_dir(scratch);
+        command.env_clear().env("TMPDIR", scratch);
         Worker::run_in(command, scratch)
     }
 
@@ -167,6 +167,12 @@ impl Worker {
     pub fn one(&mut self, run: Run) -> RunReply {
         let [reply] = <[RunReply; 1]>::try_from(self.ask(vec![run])).expect("one reply");
         reply
+    }
+
+    /// Whether this machine lets a confined worker have namespaces.
+    pub fn namespaces() -> bool {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-raddle"));
+        command.args(["--raddle-sandbox", "probe"]).stderr(Stdio::null()).status().unwrap().success()
     }
 
     /// Closes the pipe; the exit code.

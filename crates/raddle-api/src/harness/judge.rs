@@ -4,10 +4,12 @@ use super::draft::Draft;
 use super::emit::{self, Asked, Item};
 use super::world::{World, short};
 use super::{Dropped, HarnessError};
+use crate::package;
 use raddle_core::hunt::{Role, Sharing};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// More rounds than phases of the compiler and ways to write a thunk can need.
 const ROUNDS: usize = 16;
@@ -20,6 +22,8 @@ pub struct Court {
     pub target_dir: PathBuf,
     /// Never ask the network.
     pub offline: bool,
+    /// How cargo is started.
+    pub cargo: Vec<OsString>,
 }
 
 /// What the compiler has against a line.
@@ -136,10 +140,12 @@ impl Court {
     /// What the compiler says of a text.
     fn check(&self, text: &str) -> Result<Vec<Complaint>, HarnessError> {
         write(&self.dir.join("src/main.rs"), text)?;
-        let mut said = self.cargo(true)?;
-        // Without the network first: that is quick, and all that is needed if everything has been fetched before.
+        let mut said = self.cargo()?;
+        // Quick, and all that is needed if everything has been fetched before.
         if !said.success && said.nothing_compiled && !self.offline {
-            said = self.cargo(false)?;
+            let manifest = self.dir.join("Cargo.toml");
+            package::fetch(&manifest).map_err(|error| HarnessError::Build(error.to_string()))?;
+            said = self.cargo()?;
         }
         if !said.success && said.complaints.is_empty() {
             return Err(HarnessError::Build(said.other));
@@ -147,13 +153,10 @@ impl Court {
         Ok(said.complaints)
     }
 
-    fn cargo(&self, offline: bool) -> Result<Said, HarnessError> {
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.args(["check", "--quiet", "--message-format=json", "--manifest-path"]);
+    fn cargo(&self) -> Result<Said, HarnessError> {
+        let mut command = package::command(&self.cargo);
+        command.args(["check", "--quiet", "--offline", "--message-format=json", "--manifest-path"]);
         command.arg(self.dir.join("Cargo.toml")).arg("--target-dir").arg(&self.target_dir);
-        if offline {
-            command.arg("--offline");
-        }
         // A crate that denies warnings must not fail for those of this compiler.
         command.args(["--config", "build.rustflags=[\"--cap-lints=warn\"]"]);
         command.env("CARGO_INCREMENTAL", "0").env_remove("RUSTFLAGS").stdin(Stdio::null());

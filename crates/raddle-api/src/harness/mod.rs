@@ -24,6 +24,7 @@ use judge::{Court, write};
 use raddle_core::hunt::{Domain, Harness, Output, Role, Thunk, ThunkId, TypeId, TypeInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::hash::{Hash, Hasher};
 use std::path::{Component, Path, PathBuf};
 use world::{Part, World, short};
@@ -101,6 +102,8 @@ pub struct Request<'a> {
     pub dir: &'a Path,
     /// Never ask the network.
     pub offline: bool,
+    /// How cargo is started.
+    pub cargo: &'a [OsString],
 }
 
 /// A generated crate that compiles.
@@ -175,7 +178,12 @@ pub fn generate(request: &Request<'_>) -> Result<HarnessSource, HarnessError> {
     if let Some(lock) = request.dependency.lock.as_ref().and_then(|lock| std::fs::read_to_string(lock).ok()) {
         write(&dir.join("Cargo.lock"), &lock)?;
     }
-    let court = Court { dir: dir.clone(), target_dir: request.dir.join("check"), offline: request.offline };
+    let court = Court {
+        dir: dir.clone(),
+        target_dir: request.dir.join("check"),
+        offline: request.offline,
+        cargo: request.cargo.to_vec(),
+    };
     let source = best(request, &court, &key, &dir, package)?;
     let json = serde_json::to_string_pretty(&source).expect("it is plain data");
     write(&described, &json)?;

@@ -6,6 +6,7 @@
 //! the failure to the reply, forks another child, and that goes on where the request stood. A child that was told
 //! to run something in a fresh process ends and is followed by another in the same way.
 
+pub mod confine;
 mod explain;
 mod follow;
 mod later;

@@ -1,5 +1,6 @@
 //! The zygote, its children, and how a request is worked off.
 
+use super::confine;
 use super::{Errand, Hunt, effort, explain, hunt, later, push, put_off, root};
 use crate::control::{self, Fate, SAID};
 use crate::failure;
@@ -50,6 +51,7 @@ pub fn zygote() -> c_int {
             r.begin_loop();
             messages::hide_output();
             signals::install();
+            confine::to_this_process();
             child(store, hunt)
         }
         let fate = control::wait_for(pid, store);
