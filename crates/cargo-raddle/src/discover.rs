@@ -111,7 +111,7 @@ fn no_match(filters: &[String], names: &[String]) -> Error {
     let shown: Vec<String> = near.iter().take(3).map(|(_, name)| format!("`{name}`")).collect();
     Error::NoMatch {
         filters: quoted.join(" or "),
-        hint: match &names[..] {
+        hint: match names {
             [only] => format!("; there is only `{only}`"),
             all => format!("; the nearest of {} are {}", all.len(), shown.join(", ")),
         },
