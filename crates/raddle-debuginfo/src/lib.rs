@@ -256,7 +256,8 @@ impl<'data> DebugInfo<'data> {
             return name;
         }
         let Some(site) = self.attribute(stack) else { return name };
-        let (file, site) = (&site.file, format!("{}:{}", site.file, site.line));
+        let line = if site.line == 0 { String::new() } else { format!(":{}", site.line) };
+        let (file, site) = (&site.file, format!("{}{line}", site.file));
         Some(match name {
             // A buffer that has grown is still the same variable, wherever it was made.
             Some(name) => Name {
