@@ -76,6 +76,22 @@ fn broken_checks_are_findings_of_their_kind_that_replay() {
 }
 
 #[test]
+fn a_failure_after_something_was_initialised_once_is_confirmed() {
+    let ran = test("once", &[]);
+    let statuses = expected(&[
+        ("a_count_of_executions", "failed"),
+        ("a_lazy_lock", "failed"),
+        ("a_once", "failed"),
+        ("a_once_lock_in_a_function", "failed"),
+        ("every_execution_initialises", "ok"),
+        ("random_keys", "failed"),
+        ("what_is_captured", "failed"),
+        ("what_is_initialised_late_is_the_same_for_one_process_and_for_many", "ok"),
+    ]);
+    assert_eq!(ran.by_test("test", "status"), statuses, "{:?}", ran.events);
+}
+
+#[test]
 fn checks_that_test_nothing_do_not_pass() {
     let ran = test("untested", &[]);
     let statuses = expected(&[

@@ -22,8 +22,9 @@
 //! The executions run in forked children of the test process, many executions per child as long as they pass.
 //! Each child has its own copy of everything the closure captures and of all statics:
 //! - nothing that the closure writes comes back to the code after `check`;
-//! - statics and captured state that one execution changes are found changed by the next one in the same
-//!   child, so a closure should begin by making what it needs;
+//! - captured state that one execution changes is found changed by the next one in the same child, so a closure should begin
+//!   by making what it needs; where statics of the program have changed, or a failure does not come again in a child that has
+//!   run nothing before, the search begins again, and every execution begins where the first one began, which takes longer;
 //! - descriptors are shared with the parent, so a file or pipe carries data out.
 //!
 //! Long searches of the strategy `random` go on in several children at a time (see [`Config::jobs`]). Once an execution has failed,
