@@ -88,15 +88,15 @@ fn run<F: Fn() + Sync>(config: &Config, f: &F, asked: Asked) -> Report {
     }
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let job = Job { crates: crates_of::<F>(), ..config.job() };
-    let Some(lines) = ffi::check(&job, f, asked) else {
+    let Some(answer) = ffi::check(&job, f, asked) else {
         panic!(
             "raddle: this program was built without raddle's hooks, so its threads cannot be controlled and nothing \
              was checked; run it with `cargo raddle test`"
         );
     };
     let mut report = Report::new();
-    for line in lines {
-        match serde_json::from_str(&line) {
+    for message in answer {
+        match message {
             Ok(Message::Failure(failure)) => report.failures.push(*failure),
             Ok(Message::Trace { trace, symbols, .. }) => report.traces.push((trace, symbols)),
             Ok(Message::Done { stats, reason }) => {
