@@ -81,7 +81,7 @@ impl Console {
         for failure in &tested.unconfirmed {
             self.stories.push(format!(
                 "---- {}: not confirmed ----\n{}: {}\nA replay in a fresh process did not repeat it: {}. \
-                 The test depends on something that raddle does not control.\n",
+                 What differs from one process to the next is not under raddle's control: files, the network, random instructions.\n",
                 test.label(),
                 failure.failure.kind.as_str(),
                 failure.failure.message.trim_end(),
@@ -133,6 +133,7 @@ impl Console {
                 self.counts(stats)
             ),
             Verdict::Unconfirmed => format!("NOT CONFIRMED ({})", self.counts(stats)),
+            Verdict::Killed(why) => format!("NOT TESTED: killed, because {why} ({})", self.counts(stats)),
             Verdict::Error(why) => format!("ERROR: {why}"),
         }
     }
@@ -186,7 +187,7 @@ fn uncontrolled(stats: &Stats) -> String {
     for (i, call) in stats.uncontrolled.iter().take(3).enumerate() {
         let _ = write!(text, "{} {}", if i > 0 { "," } else { "" }, call.call);
         if let Some(at) = &call.at {
-            let _ = write!(text, " at {}:{}", at.file, at.line);
+            let _ = write!(text, " at {}", at.place());
         }
     }
     if stats.uncontrolled.len() > 3 {

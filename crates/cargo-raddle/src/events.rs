@@ -201,9 +201,11 @@ impl Summary {
             Verdict::Passed => self.passed += 1,
             Verdict::Failed => self.failed += 1,
             Verdict::NoThreads => self.no_threads += 1,
-            Verdict::NoSteps | Verdict::Uncontrolled | Verdict::TooLong | Verdict::Unconfirmed => {
-                self.untested += 1
-            }
+            Verdict::NoSteps
+            | Verdict::Uncontrolled
+            | Verdict::TooLong
+            | Verdict::Unconfirmed
+            | Verdict::Killed(_) => self.untested += 1,
             Verdict::Error(_) => self.errors += 1,
         }
         self.exit_code = self.exit();
@@ -233,6 +235,7 @@ pub fn status(verdict: &Verdict) -> &'static str {
         Verdict::Uncontrolled => "uncontrolled",
         Verdict::TooLong => "too-long",
         Verdict::Unconfirmed => "unconfirmed",
+        Verdict::Killed(_) => "killed",
         Verdict::Error(_) => "error",
     }
 }
@@ -258,7 +261,10 @@ impl<'a> Event<'a> {
             test: test.label(),
             program: test.target.id(),
             status: status(&tested.verdict),
-            message: if let Verdict::Error(why) = &tested.verdict { Some(why) } else { None },
+            message: match &tested.verdict {
+                Verdict::Error(why) | Verdict::Killed(why) => Some(why),
+                _ => None,
+            },
             stop: tested.stop.as_ref(),
             stats: &tested.stats,
         }

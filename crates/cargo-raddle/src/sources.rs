@@ -42,8 +42,7 @@ impl Sources {
         match (site.file.as_str(), site.line) {
             ("", _) if site.function.is_empty() => "an unknown place".into(),
             ("", _) => site.function.clone(),
-            (file, 0) => self.short(file),
-            (file, line) => format!("{}:{line}", self.short(file)),
+            (file, line) => Site { file: self.short(file), line, ..Site::default() }.place(),
         }
     }
 }

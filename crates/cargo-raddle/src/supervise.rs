@@ -8,7 +8,7 @@ use crate::worker::{self, End, Launch, Report};
 use raddle_core::outcome::Kind;
 use raddle_core::protocol::{Failure, Job, Stats, Stop};
 use raddle_core::schedule::Schedule;
-use raddle_core::trace::{Symbols, Trace};
+use raddle_core::trace::{Site, Symbols, Trace};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,6 +49,8 @@ pub enum Verdict {
     TooLong,
     /// It failed, and the failure did not repeat.
     Unconfirmed,
+    /// Its worker had to be killed; why.
+    Killed(String),
     /// The tool failed.
     Error(String),
 }
@@ -194,32 +196,30 @@ impl Lab<'_> {
                 if let (Stop::NoThreads(status), true) = (&stop, seen.is_empty())
                     && *status != 0
                 {
-                    let failure = native_failure(*status, &tested.stats);
+                    let failure = native_failure(*status, &tested.stats, &report.printed);
                     self.suspect(test, &job, Repeat::Native, failure, tag, &mut tested)?;
                 }
                 if let Stop::Error(why) | Stop::Diverged(why) = &stop {
-                    trouble = Some(why.clone());
+                    trouble = Some(Verdict::Error(why.clone()));
                 }
                 tested.stop = Some(stop);
             }
-            End::Died { how, by_signal: false, log } => {
-                trouble = Some(
-                    format!("the worker ended with {how} and without a report {log}").trim_end().to_owned(),
-                );
+            End::Died { how, by_signal: false } => {
+                let why = format!("the worker ended with {how} and without a report {}", report.printed);
+                trouble = Some(Verdict::Error(why.trim_end().to_owned()));
             }
-            End::Died { how, by_signal: true, log } => {
-                let failure = death(&how, &log, tested.stats.executions);
-                trouble = self
-                    .suspect(test, &job, Repeat::Search, failure, tag, &mut tested)?
-                    .map(|instead| format!("the worker died ({how}) and did not die again: {instead}"));
+            End::Died { how, by_signal: true } => {
+                let failure = death(&how, &report.printed, tested.stats.executions);
+                self.suspect(test, &job, Repeat::Search, failure, tag, &mut tested)?;
             }
-            End::Killed { why } => trouble = Some(format!("the worker was killed: {why}")),
+            End::Killed { why } => trouble = Some(Verdict::Killed(why)),
+            End::Garbled { why } => trouble = Some(Verdict::Error(format!("the worker was killed: {why}"))),
         }
         tested.verdict = verdict(&tested, trouble);
         Ok(tested)
     }
 
-    /// Repeats a failure that has no schedule; it becomes a finding, or what came instead is given back.
+    /// Repeats a failure that has no schedule, and notes what came of that.
     fn suspect(
         &self,
         test: &Test,
@@ -228,18 +228,12 @@ impl Lab<'_> {
         failure: Failure,
         tag: &str,
         tested: &mut Tested,
-    ) -> Result<Option<String>> {
+    ) -> Result<()> {
         match self.replay(test, job, repeat, &failure, tag)? {
-            Replayed::Reproduced(_) => {
-                tested.findings.push(self.finding(test, repeat, failure));
-                Ok(None)
-            }
-            other if repeat == Repeat::Search => Ok(Some(other.describe())),
-            other => {
-                tested.unconfirmed.push(Unconfirmed { failure, instead: other.describe() });
-                Ok(None)
-            }
+            Replayed::Reproduced(_) => tested.findings.push(self.finding(test, repeat, failure)),
+            other => tested.unconfirmed.push(Unconfirmed { failure, instead: other.describe() }),
         }
+        Ok(())
     }
 
     /// Repeats a failure in a fresh process.
@@ -307,24 +301,24 @@ fn judge(mut report: Report, repeat: Repeat, expected: &Failure) -> Replayed {
     };
     match report.end {
         End::Done(Stop::NoThreads(0) | Stop::ReplayPassed) => Replayed::Passed,
-        End::Done(Stop::NoThreads(status)) => again(native_failure(status, &report.stats)),
+        End::Done(Stop::NoThreads(status)) => again(native_failure(status, &report.stats, &report.printed)),
         End::Done(Stop::Diverged(why)) => Replayed::Diverged(why),
         End::Done(Stop::Error(why)) => Replayed::Broken(why),
         End::Done(_) => Replayed::Passed,
-        End::Died { how, log, by_signal: true } if repeat == Repeat::Search => {
-            again(death(&how, &log, report.stats.executions))
+        End::Died { how, by_signal: true } if repeat == Repeat::Search => {
+            again(death(&how, &report.printed, report.stats.executions))
         }
-        End::Died { how, log, .. } => Replayed::Broken(format!("{how} {log}").trim_end().to_owned()),
-        End::Killed { why } => Replayed::Broken(why),
+        End::Died { how, .. } => Replayed::Broken(format!("{how} {}", report.printed).trim_end().to_owned()),
+        End::Killed { why } | End::Garbled { why } => Replayed::Broken(why),
     }
 }
 
-fn verdict(tested: &Tested, trouble: Option<String>) -> Verdict {
+fn verdict(tested: &Tested, trouble: Option<Verdict>) -> Verdict {
     if !tested.findings.is_empty() {
         return Verdict::Failed;
     }
     if let Some(trouble) = trouble {
-        return Verdict::Error(trouble);
+        return trouble;
     }
     if !tested.unconfirmed.is_empty() {
         return Verdict::Unconfirmed;
@@ -348,10 +342,29 @@ fn verdict(tested: &Tested, trouble: Option<String>) -> Verdict {
 }
 
 /// A test that fails with one thread only fails under every schedule: it is a finding without a schedule.
-fn native_failure(status: i32, stats: &Stats) -> Failure {
+fn native_failure(status: i32, stats: &Stats, printed: &str) -> Failure {
     let when =
         if stats.executions == 0 { "before it creates a thread" } else { "outside the closures it checks" };
-    bare(Kind::Panic, format!("the test fails {when} (exit status {status})"), String::new(), 0)
+    let message = format!("the test fails {when} (exit status {status})");
+    let panic = last_panic(printed);
+    let (message, at) = match panic {
+        Some((at, text)) => (format!("{text}\n{message}"), Some(at)),
+        None => (message, None),
+    };
+    Failure { at, ..bare(Kind::Panic, message, printed.to_owned(), 0) }
+}
+
+/// Where the last panic happened that a program printed, and what it says.
+fn last_panic(printed: &str) -> Option<(Site, &str)> {
+    const MARK: &str = " panicked at ";
+    const ENDS: [&str; 4] =
+        ["\nnote: run with `RUST_BACKTRACE", "\nstack backtrace:", "\nFAILED", "\nfailures:"];
+    let (place, rest) = printed[printed.rfind(MARK)? + MARK.len()..].split_once('\n')?;
+    let mut parts = place.trim_end_matches(':').rsplitn(3, ':');
+    let (column, line) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let at = Site { file: parts.next()?.to_owned(), line, column, ..Site::default() };
+    let end = ENDS.iter().filter_map(|mark| rest.find(mark)).min().unwrap_or(rest.len());
+    Some((at, rest[..end].trim()))
 }
 
 fn death(how: &str, log: &str, execution: u64) -> Failure {
@@ -378,7 +391,6 @@ fn bare(kind: Kind, message: String, output: String, execution: u64) -> Failure 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_core::trace::Site;
 
     fn failure(message: &str, file: &str) -> Failure {
         let at = Site { file: file.into(), line: 1, ..Site::default() };

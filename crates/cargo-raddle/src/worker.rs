@@ -61,6 +61,8 @@ pub struct Report {
     pub stats: Stats,
     /// How it ended.
     pub end: End,
+    /// The end of what the program printed, if it ended badly by itself.
+    pub printed: String,
 }
 
 /// How a worker ended.
@@ -74,12 +76,15 @@ pub enum End {
         how: String,
         /// A signal ended it.
         by_signal: bool,
-        /// The end of what it printed.
-        log: String,
     },
-    /// It had to be killed.
+    /// It did not come back within its limits and was killed.
     Killed {
-        /// Why.
+        /// Which limit.
+        why: String,
+    },
+    /// It said something else than messages and was killed.
+    Garbled {
+        /// What.
         why: String,
     },
 }
@@ -94,7 +99,8 @@ pub fn run(launch: &Launch<'_>, mut progress: impl FnMut(&Stats)) -> Result<Repo
     let mut report = Report {
         failures: vec![],
         stats: Stats::default(),
-        end: End::Died { how: String::new(), by_signal: false, log: String::new() },
+        end: End::Died { how: String::new(), by_signal: false },
+        printed: String::new(),
     };
     let killed = follow(launch, &mut child, &messages, &mut report, &mut progress);
     group.kill();
@@ -105,11 +111,12 @@ pub fn run(launch: &Launch<'_>, mut progress: impl FnMut(&Stats)) -> Result<Repo
     }
     if !matches!(report.end, End::Done(_)) {
         report.end = match killed {
-            Some(why) => End::Killed { why },
-            None => {
-                End::Died { how: describe(status), by_signal: status.signal().is_some(), log: log.tail() }
-            }
+            Some(end) => end,
+            None => End::Died { how: describe(status), by_signal: status.signal().is_some() },
         };
+    }
+    if matches!(report.end, End::Died { .. } | End::Done(Stop::NoThreads(1..))) {
+        report.printed = log.tail();
     }
     Ok(report)
 }
@@ -226,14 +233,14 @@ pub fn listen(reader: impl Read + Send + 'static) -> Receiver<String> {
     receiver
 }
 
-/// Takes messages until the worker is done, has ended or must be killed; says why it must.
+/// Takes messages until the worker is done, has ended or must be killed; says how it ends then.
 fn follow(
     launch: &Launch<'_>,
     child: &mut Child,
     messages: &Receiver<String>,
     report: &mut Report,
     progress: &mut impl FnMut(&Stats),
-) -> Option<String> {
+) -> Option<End> {
     let silence = Duration::from_millis(launch.job.hang_ms) + launch.grace;
     let budget = launch.job.budget_ms;
     let limit = (budget > 0).then(|| Duration::from_millis(budget) + silence);
@@ -244,7 +251,7 @@ fn follow(
             Ok(line) => {
                 heard = Instant::now();
                 if let Err(why) = take(&line, report) {
-                    return Some(why);
+                    return Some(End::Garbled { why });
                 }
                 progress(&report.stats);
                 if matches!(report.end, End::Done(_)) {
@@ -260,10 +267,10 @@ fn follow(
         if let Some(limit) = limit
             && start.elapsed() > limit
         {
-            return Some(format!("it did not end within {} s", limit.as_secs()));
+            return Some(End::Killed { why: format!("it did not end within {} s", limit.as_secs()) });
         }
         if limit.is_none() && heard.elapsed() > silence {
-            return Some(format!("it said nothing for {} s", silence.as_secs()));
+            return Some(End::Killed { why: format!("it said nothing for {} s", silence.as_secs()) });
         }
     }
 }

@@ -74,7 +74,9 @@ fn the_test_that_is_printed_fails_in_the_same_way_where_it_is_pasted() {
     let file = dir.path().join("pasted.rs");
     std::fs::write(&file, found["source"].as_str().unwrap()).unwrap();
     let mut command = raddle();
-    command.args(["test", "--offline", "--format", "json", "--out"]).arg(dir.path().join("out"));
+    command
+        .args(["test", "--offline", "--format", "json", "--budget", "0", "--out"])
+        .arg(dir.path().join("out"));
     command.arg("--manifest-path").arg(testdata("pasted")).env("RADDLE_PASTED", &file);
     let pasted = support::ran(command.output().unwrap());
     assert_eq!(pasted.code, 1, "{}\n{}{}", found["source"], pasted.stdout, pasted.stderr);

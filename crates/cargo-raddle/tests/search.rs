@@ -135,10 +135,19 @@ fn tests_without_threads_are_skipped_and_testing_nothing_is_not_a_pass() {
 fn a_test_that_fails_with_one_thread_is_a_finding_without_a_schedule() {
     let fake = Fake::new(&["quick"]);
     fake.say("quick.search", &[done(Stop::NoThreads(101))]);
+    fake.answer(
+        "quick.search.before",
+        "printf \"thread 'quick' panicked at src/a.rs:7:5:\\nso it goes\\n\"\n",
+    );
     let ran = fake.test(&[]);
     assert_eq!((ran.code, ran.status("quick").as_str()), (1, "failed"));
     let file: serde_json::Value = serde_json::from_str(&read(&fake.finding())).unwrap();
     assert_eq!((&file["repeat"], &file["failure"]["kind"]), (&"native".into(), &"panic".into()));
+    assert!(file["failure"]["message"].as_str().unwrap().starts_with("so it goes\n"), "{file}");
+    assert_eq!(
+        (&file["failure"]["at"]["file"], &file["failure"]["at"]["line"]),
+        (&"src/a.rs".into(), &7.into())
+    );
     assert_eq!(fake.replay(&[]).code, 1);
 }
 
@@ -184,13 +193,13 @@ fn a_worker_that_a_signal_ends_every_time_is_a_crash() {
 }
 
 #[test]
-fn a_worker_that_a_signal_ends_once_is_an_error_of_the_tool() {
+fn a_worker_that_a_signal_ends_once_is_not_confirmed() {
     let fake = Fake::new(&["quick"]);
     fake.say("quick.search", &[done(Stop::Budget)]);
     let once = "if [ ! -f \"$answers/died\" ]; then touch \"$answers/died\"; kill -SEGV $$; fi\n";
     fake.answer("quick.search.before", once);
     let ran = fake.test(&[]);
-    assert_eq!((ran.code, ran.status("quick").as_str()), (2, "error"));
+    assert_eq!((ran.code, ran.status("quick").as_str()), (3, "unconfirmed"));
     assert!(fake.findings().is_empty());
 }
 
@@ -228,7 +237,7 @@ fn a_worker_that_hangs_is_killed_with_all_it_started() {
     fake.answer("quick.search", "");
     fake.answer("quick.search.after", "sleep 1000 & echo $! > \"$answers/pid\"; wait\n");
     let ran = fake.test(&["--budget", "100ms", "--hang", "0", "--grace", "3s"]);
-    assert_eq!((ran.code, ran.status("quick").as_str()), (2, "error"));
+    assert_eq!((ran.code, ran.status("quick").as_str()), (3, "killed"));
     assert!(support::gone(&read(&fake.path("pid"))));
 }
 

@@ -210,7 +210,16 @@ impl<'data> DebugInfo<'data> {
 
     /// The name of the static at an address. The first call reads all units.
     pub fn static_at(&self, address: u64) -> Option<Name> {
-        self.statics.get_or_init(|| Statics::find(&self.dies)).name_at(&self.dies, address)
+        self.known_statics().name_at(&self.dies, address)
+    }
+
+    /// Name, address and size of all statics, by address. The first call reads all units.
+    pub fn statics(&self) -> impl Iterator<Item = (&str, u64, u64)> {
+        self.known_statics().all()
+    }
+
+    fn known_statics(&self) -> &Statics {
+        self.statics.get_or_init(|| Statics::find(&self.dies))
     }
 
     /// The name of the local variable or parameter at an address of the stack: `push_twice::count.hits`. The
@@ -256,7 +265,8 @@ impl<'data> DebugInfo<'data> {
             return name;
         }
         let Some(site) = self.attribute(stack) else { return name };
-        let (file, site) = (&site.file, format!("{}:{}", site.file, site.line));
+        let line = if site.line == 0 { String::new() } else { format!(":{}", site.line) };
+        let (file, site) = (&site.file, format!("{}{line}", site.file));
         Some(match name {
             // A buffer that has grown is still the same variable, wherever it was made.
             Some(name) => Name {

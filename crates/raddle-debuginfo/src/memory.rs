@@ -163,6 +163,11 @@ impl Statics {
         Statics { all }
     }
 
+    /// Name, address and size of each.
+    pub fn all(&self) -> impl Iterator<Item = (&str, u64, u64)> {
+        self.all.iter().map(|known| (&*known.name, known.address, known.size))
+    }
+
     pub fn name_at(&self, dies: &Dies<'_>, address: u64) -> Option<Name> {
         let index = self.all.partition_point(|known| known.address <= address).checked_sub(1)?;
         let known = &self.all[index];

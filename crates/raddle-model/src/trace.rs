@@ -24,6 +24,13 @@ pub struct Site {
     pub inlined: Vec<String>,
 }
 
+impl Site {
+    /// `file:line`, or as much of it as is known.
+    pub fn place(&self) -> String {
+        if self.line == 0 { self.file.clone() } else { format!("{}:{}", self.file, self.line) }
+    }
+}
+
 /// What the numbers in traces stand for; shared by all executions of one program.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Symbols {

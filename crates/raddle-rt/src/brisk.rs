@@ -46,7 +46,11 @@ fn watched(store: &Store) -> u64 {
 
 /// Whether executions may be brisk, but for those whose traces are asked for.
 fn are_possible(store: &Store) -> bool {
-    unchanged(store) > SETTLED && !store.never_brisk && store.replay.is_none() && !store.job.every_access
+    unchanged(store) > SETTLED
+        && !store.never_brisk
+        && !store.isolates
+        && store.replay.is_none()
+        && !store.job.every_access
 }
 
 /// Whether all executions from now on are brisk but for one in [`SHIFT`] or fewer, unless something happens.
@@ -139,10 +143,14 @@ pub fn look_again(store: &mut Store, fate: &Fate, run: impl FnOnce()) {
     control::complete(store, &fate);
     store.repeats = false;
     (store.stats.steps, store.stats.decisions) = (steps, decisions);
-    store.end = if store.failure.is_none() && hung { End::Abandoned } else { End::Failed };
-    if store.failure.is_none() && !hung {
-        // It depended on the executions before. The schedule is the same, and whoever repeats it will see that.
+    if store.failure.is_none() && hung {
+        store.end = End::Abandoned;
+    } else if store.failure.is_none() {
+        // The schedule is that of the execution that passed now.
         let schedule = heap::persistent(|| store.schedule.clone());
         store.failure = first.map(|f| Box::new(Failure { schedule, ..*f }));
+        store.end = End::Dependent;
+    } else {
+        store.end = End::Failed;
     }
 }

@@ -73,15 +73,15 @@ pub unsafe extern "C" fn raddle_rt_check_1(
     let stop = match prepared {
         Ok(true) => {
             let closure = Closure { run, data };
-            control::run_loop(root, &raw const closure as usize, reply)
+            control::run_loop(root, &raw const closure as usize)
         }
         // Not this one: the command repeats another check.
         Ok(false) => Stop::Budget,
         Err(ref why) => Stop::Error(why.clone()),
     };
     let outside = installed() && rt().mode == Mode::Prelude;
-    for trace in outside.then(|| std::mem::take(&mut rt().store.kept)).into_iter().flatten() {
-        reply(&trace);
+    if outside {
+        hand_over(&reply);
     }
     let mut stats = if outside { rt().store.stats.clone() } else { Stats::default() };
     if outside {
@@ -92,6 +92,18 @@ pub unsafe extern "C" fn raddle_rt_check_1(
         conclude((prepared != Ok(false)).then_some(stop), findings != 0, before);
     }
     runtime::set_active(was_active);
+}
+
+/// Tells what was kept, and the command now and then that many traces take their time.
+fn hand_over(reply: impl Fn(&Message)) {
+    const MANY: usize = 500;
+    let store = &mut *rt().store;
+    for (i, message) in std::mem::take(&mut store.kept).iter().enumerate() {
+        reply(message);
+        if i % MANY == MANY - 1 {
+            messages::send(store, &Message::Progress(store.stats.clone()));
+        }
+    }
 }
 
 /// Makes the runtime ready for a check; tells whether it is to be done.

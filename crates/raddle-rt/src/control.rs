@@ -4,8 +4,8 @@
 //! in program mode where the test is about to create its first thread, in closure mode where `check` was
 //! called. What the child learns and decides is written to the shared store, so the parent goes on as if it
 //! had run the execution itself, whatever became of the child. A child runs many executions, one after the other, as
-//! long as they end well: closures are simply called again, a program is put back to where its executions begin (see
-//! `rewind`).
+//! long as they end well: closures are simply called again, unless that shows (see `independence`), a program is put back to
+//! where its executions begin (see `rewind`).
 
 use crate::arch;
 use crate::bare;
@@ -14,6 +14,7 @@ use crate::crew;
 use crate::failure;
 use crate::fiber::State;
 use crate::heap;
+use crate::independence::{self, Statics};
 use crate::messages;
 use crate::offsets::Offsets;
 use crate::patch;
@@ -58,10 +59,15 @@ pub fn spent_ms() -> u64 {
     began.elapsed().as_millis() as u64
 }
 
+/// Whether the time for the search is used up.
+fn is_late(store: &Store) -> bool {
+    store.job.budget_ms != 0 && store.now_ms >= store.job.budget_ms
+}
+
 /// Why no further execution is to begin, or `None` after everything was prepared for one.
 fn next(store: &mut Store) -> Option<Stop> {
     let job = &store.job;
-    let spent = job.budget_ms != 0 && store.now_ms >= job.budget_ms;
+    let spent = is_late(store);
     if store.replay.is_some() {
         if store.stats.executions > 0 {
             return Some(Stop::ReplayPassed);
@@ -196,6 +202,14 @@ pub fn complete(store: &mut Store, fate: &Fate) {
     }
 }
 
+/// Counts the failure in the store and has the command hear of it.
+fn count_failure(store: &mut Store) {
+    store.stats.failures += 1;
+    if let (Some(f), true) = (&store.failure, store.findings) {
+        messages::send(store, &Message::Failure(f.clone()));
+    }
+}
+
 /// Draws the conclusion from a child that has ended; a reason to stop, if there is one.
 fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
     if matches!(fate, Fate::Hung) && !store.stats.uncontrolled.is_empty() {
@@ -206,12 +220,9 @@ fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
     complete(store, &fate);
     match store.end.clone() {
         End::Failed => {
-            store.stats.failures += 1;
             store.crew.failed(store.stats.executions);
             let kind = store.failure.as_ref().map_or(Kind::Crash, |f| f.kind);
-            if let (Some(f), true) = (&store.failure, store.findings) {
-                messages::send(store, &Message::Failure(f.clone()));
-            }
+            count_failure(store);
             conclude(store, Outcome::Failed(kind));
             if store.replay.is_some() { Some(Stop::Failures) } else { None }
         }
@@ -230,6 +241,8 @@ fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
         }
         End::Batch(stop) => Some(stop),
         End::Crew => None,
+        // There is no time to begin again.
+        End::Dependent => Some(Stop::Budget),
         End::Running | End::Passed => {
             conclude(store, Outcome::Passed);
             None
@@ -372,60 +385,50 @@ fn batch_ends(store: &mut Store, stop: Stop) -> ! {
     crate::quit(SAID)
 }
 
-/// Runs `start(arg)` as thread 0 of one execution after the other, in forked children; `answer` hears of
-/// failures.
-pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message)) -> Stop {
+/// A child leaves what follows to others.
+fn ends(store: &mut Store, end: End) -> ! {
+    store.brisk = false;
+    store.end = end;
+    crate::quit(SAID)
+}
+
+/// Runs `start(arg)` as thread 0 of one execution after the other, in forked children.
+pub fn run_loop(start: crate::fiber::Start, arg: usize) -> Stop {
     let r = rt();
     let store: *mut Store = &raw mut *r.store;
     // SAFETY: as in `serve`.
     let store = unsafe { &mut *store };
     store.prelude = (0, 0, 0);
+    let mut statics = Statics::of_program(store);
+    let mut in_doubt = None;
     start_ticking();
-    let offsets = Offsets::now();
+    r.offsets = Offsets::now();
     let stop = loop {
         r.blocks.reserve(store.most_threads.max(8));
         r.stacks.add(store.missing_stacks.drain(..));
         store.end = End::Running;
+        let before = store.stats.executions;
         let pid = fork();
         if pid == 0 {
-            r.enter_loop();
-            if store.gives_up && store.unclean < rewind::TRIES && rewind::mark() {
-                conclude_undone(store);
-            }
-            patch::allow();
-            let stop = loop {
-                if crew::is_due(store) {
-                    store.end = End::Crew;
-                    crate::quit(SAID)
-                }
-                if let Some(stop) = next(store) {
-                    break stop;
-                }
-                offsets.restore();
-                brisk::execute(|| r.execute(start, arg));
-                conclude(store, Outcome::Passed);
-                if let Some(stop) = store.crew.passed(store.stats.executions) {
-                    break stop;
-                }
-            };
-            store.brisk = false;
-            batch_ends(store, stop)
+            execute_all(store, start, arg, &statics)
         }
         let fate = wait_for(pid, store);
         store.now_ms = spent_ms();
         complete(store, &fate);
-        if store.brisk && store.end == End::Failed {
-            brisk::look_again(store, &fate, || {
-                r.begin_loop();
-                messages::hide_output();
-                signals::install();
-                r.execute(start, arg);
-            });
+        if store.end == End::Failed {
+            let first = store.stats.executions == before + 1;
+            look_again(store, &fate, first, start, arg);
+        }
+        if store.end == End::Dependent && !is_late(store) {
+            in_doubt = independence::start_over(store);
+            statics = Statics::default();
+            continue;
+        }
+        if store.failure.is_some() {
+            store.end = End::Failed;
         }
         let stop = after_child(store, fate);
-        if let (End::Failed, Some(f)) = (&store.end, &store.failure) {
-            answer(&Message::Failure(f.clone()));
-        }
+        keep_failure(store);
         if let Some(stop) = stop {
             break stop;
         }
@@ -433,12 +436,73 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize, answer: impl Fn(&Message
             break Stop::Failures;
         }
         if store.end == End::Crew {
-            crew::work(store, start, arg);
+            crew::work(store, start, arg, &statics);
         }
     };
+    if store.stats.failures == 0 && in_doubt.is_some() {
+        store.failure = in_doubt;
+        count_failure(store);
+        keep_failure(store);
+    }
     stop_ticking();
     store.stats.elapsed_ms = spent_ms();
     stop
+}
+
+/// Repeats an execution that failed in a child of its own, if it was not recorded, or not the first of its child.
+fn look_again(store: &mut Store, fate: &Fate, first: bool, start: crate::fiber::Start, arg: usize) {
+    let run = || {
+        let r = rt();
+        r.begin_loop();
+        messages::hide_output();
+        signals::install();
+        r.execute(start, arg);
+    };
+    if store.brisk {
+        brisk::look_again(store, fate, run);
+    } else if !first && !store.isolates && !independence::fails_alone(store, run) {
+        store.end = End::Dependent;
+    }
+}
+
+/// Keeps the failure in the store, if there is one, for whoever asked for the check.
+fn keep_failure(store: &mut Store) {
+    if let Some(f) = store.failure.take() {
+        heap::persistent(|| store.kept.push(Message::Failure(f)));
+    }
+}
+
+/// A child in closure mode: one execution after the other, as long as they end well and do not depend on each other.
+fn execute_all(store: &mut Store, start: crate::fiber::Start, arg: usize, statics: &Statics) -> ! {
+    let r = rt();
+    r.enter_loop();
+    let statics = statics.contents();
+    let undoes = store.gives_up || store.isolates;
+    if undoes && store.unclean < rewind::TRIES && rewind::mark() {
+        conclude_undone(store);
+    }
+    patch::allow();
+    let stop = loop {
+        if crew::is_due(store) {
+            ends(store, End::Crew)
+        }
+        if let Some(stop) = next(store) {
+            break stop;
+        }
+        brisk::execute(|| r.execute(start, arg));
+        conclude(store, Outcome::Passed);
+        if independence::is_time_to_compare(store.stats.executions) && statics.have_changed() {
+            ends(store, End::Dependent)
+        }
+        if let Some(stop) = store.crew.passed(store.stats.executions) {
+            break stop;
+        }
+    };
+    store.brisk = false;
+    if statics.have_changed() && !is_late(store) {
+        ends(store, End::Dependent)
+    }
+    batch_ends(store, stop)
 }
 
 impl Runtime {
@@ -463,6 +527,7 @@ impl Runtime {
     /// One execution of a closure, in this process.
     pub fn execute(&mut self, start: crate::fiber::Start, arg: usize) {
         let _inside = Inside::enter();
+        self.offsets.restore();
         for mut f in self.fibers.drain(..) {
             if let Some(s) = f.stack.take() {
                 self.stacks.give(s);
@@ -530,14 +595,11 @@ pub fn finish_on_return() -> arch::Context {
     if r.mode == Mode::Replay && r.replay_at < r.store.replay.as_ref().map_or(0, |s| s.transfers.len()) {
         failure::diverged("the execution ended before its schedule did");
     }
+    r.store.end = End::Passed;
     match r.host {
-        Host::Loop(context) => {
-            r.store.end = End::Passed;
-            context
-        }
-        Host::Process => {
+        Host::Loop(context) if !r.store.isolates => context,
+        _ => {
             count();
-            r.store.end = End::Passed;
             rewind::back();
             crate::quit(SAID)
         }

@@ -159,6 +159,14 @@ impl Image {
         })
     }
 
+    /// Address and size of each static of the program, but not those of std and of what runs tests and checks.
+    pub fn statics(&mut self) -> Vec<(usize, usize)> {
+        let own = |name: &str| name.split_once("::").is_some_and(|(krate, _)| PLUMBING.contains(&krate));
+        let known = persistent(|| self.info.as_ref().map(DebugInfo::statics));
+        let others = known.into_iter().flatten().filter(|&(name, ..)| !own(name));
+        others.map(|(_, at, size)| (self.base + at as usize, size as usize)).collect()
+    }
+
     /// What a static is called.
     pub fn static_name(&mut self, offset: usize) -> Option<Name> {
         persistent(|| self.info.as_ref().and_then(|i| i.static_at(offset as u64)))

@@ -22,6 +22,7 @@ mod heap;
 mod hooks;
 mod hunt;
 mod image;
+mod independence;
 mod interpose;
 mod lockset;
 mod memory;

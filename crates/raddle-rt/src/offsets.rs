@@ -6,6 +6,7 @@
 use libc::{c_int, off_t};
 
 /// Descriptors of files, and where they stood.
+#[derive(Default)]
 pub struct Offsets(Vec<(c_int, off_t)>);
 
 /// Standard input and output, which are not the program's alone.

@@ -240,17 +240,21 @@ fn in_use(entry: &[u8]) -> bool {
 }
 
 /// A line of `/proc/self/maps`.
-struct Mapping {
-    start: usize,
-    end: usize,
-    writable: bool,
+pub struct Mapping {
+    /// Where it begins.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// It can be written to.
+    pub writable: bool,
     shared: bool,
     /// It is part of a file.
     module: bool,
 }
 
 impl Mapping {
-    fn parse(line: &str) -> Option<Self> {
+    /// What a line says.
+    pub fn parse(line: &str) -> Option<Self> {
         let mut words = line.split_whitespace();
         let (start, end) = words.next()?.split_once('-')?;
         let rights = words.next()?;

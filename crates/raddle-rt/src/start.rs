@@ -199,6 +199,7 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             missing_stacks: Vec::new(),
             unclean: 0,
             gives_up: false,
+            isolates: false,
             prelude: (0, 0, 0),
             job: job.clone(),
         })))
@@ -224,11 +225,19 @@ pub fn adopt(store: &mut Store, wishes: Job, findings: bool) -> Result<bool, Str
     } else {
         crate::control::start_clock();
     }
-    store.strategy = strategy::by_name(&job.strategy, job.seed).map_err(|e| e.to_string())?;
-    store.strategy_listens = store.strategy.listens();
     store.job = job;
     store.replay = replay;
     store.findings = findings;
+    store.isolates = false;
+    begin_search(store)?;
+    Ok(true)
+}
+
+/// Begins the search of the job in the store, whatever has been searched before.
+pub fn begin_search(store: &mut Store) -> Result<(), String> {
+    let job = &store.job;
+    store.strategy = strategy::by_name(&job.strategy, job.seed).map_err(|e| e.to_string())?;
+    store.strategy_listens = store.strategy.listens();
     store.stats = Stats::default();
     store.sites.forget_learned();
     store.reached = Reached::default();
@@ -238,7 +247,7 @@ pub fn adopt(store: &mut Store, wishes: Job, findings: bool) -> Result<bool, Str
     store.never_brisk = false;
     store.crew = Past::default();
     store.impatient = false;
-    Ok(true)
+    Ok(())
 }
 
 /// Goes back to the command's job after a check.

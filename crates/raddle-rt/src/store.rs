@@ -28,6 +28,8 @@ pub enum End {
     Batch(Stop),
     /// The executions that follow are for several processes.
     Crew,
+    /// Executions in one process depend on those before them.
+    Dependent,
 }
 
 /// The store.
@@ -100,7 +102,7 @@ pub struct Store {
     pub checked: Stats,
     /// The command's job, once a check has changed it.
     pub command: Option<Job>,
-    /// Traces of the check in progress that were asked for.
+    /// Failures of the check in progress, and the traces that were asked for.
     pub kept: Vec<Message>,
     /// Which check of the program is in progress, from 0.
     pub check: u64,
@@ -112,6 +114,8 @@ pub struct Store {
     pub unclean: u32,
     /// The strategy gives executions up.
     pub gives_up: bool,
+    /// Every execution in closure mode begins where the first one began; see `independence`.
+    pub isolates: bool,
     /// Length of the trace, the variables and the schedule before the first fork.
     pub prelude: (usize, usize, usize),
     /// Panics of threads that nobody joins, of all executions.

@@ -4,7 +4,7 @@
 //! build and link without it, so it looks for the one function it needs by name at run time. That takes a call of
 //! `dlsym`, a cast of its result, and two callbacks with C linkage; everything else is safe code elsewhere.
 
-use raddle_model::protocol::Job;
+use raddle_model::protocol::{Job, Message};
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,14 +42,18 @@ pub fn inside() -> bool {
     INSIDE.load(Ordering::Relaxed)
 }
 
-/// Has the runtime check a closure and returns its answer line by line; `None` if there is no runtime.
-pub fn check(job: &Job, f: &Closure<'_>, asked: Asked) -> Option<Vec<String>> {
+/// What the runtime answers, message by message.
+pub type Answer = Vec<serde_json::Result<Message>>;
+
+/// Has the runtime check a closure and returns its answer; `None` if there is no runtime. Messages are read as they come, while
+/// the runtime does not watch what this process does: with many traces that takes long enough as it is.
+pub fn check(job: &Job, f: &Closure<'_>, asked: Asked) -> Option<Answer> {
     let check = runtime()?;
     let job = serde_json::to_vec(job).expect("a job is plain data");
-    let mut lines: Vec<String> = Vec::new();
+    let mut messages = Answer::new();
     // SAFETY: `job` is a live buffer of the length given. `run` is called with `f`, which outlives the call,
     // and only by one thread at a time that is not the calling one, which `Sync` allows. `answer` is called with
-    // `lines`, which nobody else uses meanwhile, by this thread.
+    // `messages`, which nobody else uses meanwhile, by this thread.
     unsafe {
         check(
             job.as_ptr(),
@@ -58,10 +62,10 @@ pub fn check(job: &Job, f: &Closure<'_>, asked: Asked) -> Option<Vec<String>> {
             run,
             (&raw const f).cast_mut().cast(),
             answer,
-            (&raw mut lines).cast(),
+            (&raw mut messages).cast(),
         );
     }
-    Some(lines)
+    Some(messages)
 }
 
 fn runtime() -> Option<Check> {
@@ -82,8 +86,9 @@ extern "C" fn run(f: *mut c_void) -> c_int {
     c_int::from(catch_unwind(AssertUnwindSafe(f)).is_err())
 }
 
-extern "C" fn answer(lines: *mut c_void, text: *const u8, len: usize) {
+extern "C" fn answer(messages: *mut c_void, text: *const u8, len: usize) {
     // SAFETY: `check` passes its vector, and the runtime a live buffer of this length.
-    let (lines, text) = unsafe { (&mut *lines.cast::<Vec<String>>(), std::slice::from_raw_parts(text, len)) };
-    lines.push(String::from_utf8_lossy(text).into_owned());
+    let (messages, text) =
+        unsafe { (&mut *messages.cast::<Answer>(), std::slice::from_raw_parts(text, len)) };
+    messages.push(serde_json::from_slice(text));
 }

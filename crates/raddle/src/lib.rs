@@ -22,8 +22,9 @@
 //! The executions run in forked children of the test process, many executions per child as long as they pass.
 //! Each child has its own copy of everything the closure captures and of all statics:
 //! - nothing that the closure writes comes back to the code after `check`;
-//! - statics and captured state that one execution changes are found changed by the next one in the same
-//!   child, so a closure should begin by making what it needs;
+//! - captured state that one execution changes is found changed by the next one in the same child, so a closure should begin
+//!   by making what it needs; where statics of the program have changed, or a failure does not come again in a child that has
+//!   run nothing before, the search begins again, and every execution begins where the first one began, which takes longer;
 //! - descriptors are shared with the parent, so a file or pipe carries data out.
 //!
 //! Long searches of the strategy `random` go on in several children at a time (see [`Config::jobs`]). Once an execution has failed,
@@ -94,15 +95,15 @@ fn run(config: &Config, crates: Vec<String>, f: &Closure<'_>, asked: Asked) -> R
     }
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let job = Job { crates, ..config.job() };
-    let Some(lines) = ffi::check(&job, f, asked) else {
+    let Some(answer) = ffi::check(&job, f, asked) else {
         panic!(
             "raddle: this program was built without raddle's hooks, so its threads cannot be controlled and nothing \
              was checked; run it with `cargo raddle test`"
         );
     };
     let mut report = Report::new();
-    for line in lines {
-        match serde_json::from_str(&line) {
+    for message in answer {
+        match message {
             Ok(Message::Failure(failure)) => report.failures.push(*failure),
             Ok(Message::Trace { trace, symbols, .. }) => report.traces.push((trace, symbols)),
             Ok(Message::Done { stats, reason }) => {

@@ -84,7 +84,7 @@ pub(crate) fn explain(problem: &Problem<'_>, report: &Report, config: &Config, a
         failure.message
     );
     for site in &failure.backtrace {
-        let _ = writeln!(text, "    in {} ({}:{}:{})", site.function, site.file, site.line, site.column);
+        let _ = writeln!(text, "    in {} ({})", site.function, site.place());
     }
     text.push_str("\nhow the threads interleaved:\n");
     interleaving(&failure.trace, &failure.symbols, &mut text);
@@ -112,8 +112,8 @@ fn interleaving(trace: &Trace, symbols: &Symbols, text: &mut String) {
         let what = words(event).unwrap_or_default();
         let name = event.object().and_then(|v| symbols.names.get(trace.name(v).0 as usize));
         let _ = write!(text, "  thread {:<3} {what} {}", event.thread.0, name.map_or("", String::as_str));
-        if let Some(site) = symbols.sites.get(event.site.0 as usize).filter(|s| s.line != 0) {
-            let _ = write!(text, "  {}:{}:{}", site.file, site.line, site.column);
+        if let Some(site) = symbols.sites.get(event.site.0 as usize) {
+            let _ = write!(text, "  {}", site.place());
         }
         text.push('\n');
     }

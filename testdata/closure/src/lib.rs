@@ -1,8 +1,23 @@
 //! Little programs for checks of closures.
 
+use raddle::{Config, Report, Stop};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+
+/// Explores a closure under so many schedules. A search that ends before that without a reason in the closure, because
+/// time was up or something could not be done, proves nothing.
+pub fn explore(config: Config, schedules: u64, f: impl Fn() + Sync) -> Report {
+    let report = raddle::explore(config.schedules(schedules), f);
+    let Report { stats, stop, .. } = &report;
+    let whole = match stop {
+        Stop::Budget => stats.executions == schedules,
+        Stop::Failures | Stop::Exhausted => true,
+        _ => false,
+    };
+    assert!(whole, "{stop:?} after {} of {schedules} schedules: {stats:?}", stats.executions);
+    report
+}
 
 /// Two threads count to two, one step at a time or with a lost update.
 pub fn count(atomic: bool) -> u32 {

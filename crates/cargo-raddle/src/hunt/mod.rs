@@ -266,7 +266,7 @@ fn verdict(hunted: &Hunted) -> Verdict {
 
 fn uncontrolled(call: &raddle_core::protocol::Uncontrolled) -> String {
     match &call.at {
-        Some(at) => format!("{} at {}:{}", call.call, at.file, at.line),
+        Some(at) => format!("{} at {}", call.call, at.place()),
         None => call.call.clone(),
     }
 }

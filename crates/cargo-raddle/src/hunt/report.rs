@@ -273,7 +273,8 @@ pub fn open(hunted: &Hunted, most: usize) -> String {
             let site = symbols.sites.get(site.0 as usize);
             let (function, at) = site.map_or(("?", String::new()), |s| {
                 let function = s.function.rsplit("::").next().unwrap_or(&s.function);
-                (function, format!("{}:{}", s.file.rsplit('/').next().unwrap_or(&s.file), s.line))
+                let place = s.place();
+                (function, place.rsplit('/').next().unwrap_or(&place).to_owned())
             });
             let does = if kind == AccessKind::Read { "reads" } else { "writes" };
             let name = symbols.names.get(name.0 as usize).map_or("?", String::as_str);

@@ -125,7 +125,7 @@ impl Worker {
             every_access: false,
             max_steps: 10_000,
             memory_mb: 64,
-            hang_ms: 1_000,
+            hang_ms: 3_000,
             crates: vec!["harness_fixture".to_owned()],
             replay: None,
             traces: 0,

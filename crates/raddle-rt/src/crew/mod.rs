@@ -17,6 +17,7 @@ use crate::brisk::{self, SHIFT};
 use crate::control::{self, LATE_MS, PROGRESS_MS, SAID};
 use crate::fiber::Start;
 use crate::heap;
+use crate::independence::Statics;
 use crate::messages;
 use crate::patch;
 use crate::real::real;
@@ -99,7 +100,7 @@ pub fn is_due(store: &mut Store) -> bool {
 }
 
 /// Has a crew run the executions that follow, as far as it comes.
-pub fn work(store: &mut Store, start: Start, arg: usize) {
+pub fn work(store: &mut Store, start: Start, arg: usize, statics: &Statics) {
     let (first, end) = shifts(store);
     let Some(board) = Board::new(first, end) else {
         store.crew.alone_until = u64::MAX;
@@ -109,7 +110,7 @@ pub fn work(store: &mut Store, start: Start, arg: usize) {
         .map(|number| {
             let pid = control::fork();
             if pid == 0 {
-                serve(board, number, start, arg)
+                serve(board, number, start, arg, statics)
             }
             pid
         })
@@ -191,7 +192,7 @@ fn wait_for(pids: &[i32], board: &Board, store: &mut Store) {
 }
 
 /// A member: takes one shift after the other.
-fn serve(board: &'static Board, number: usize, start: Start, arg: usize) -> ! {
+fn serve(board: &'static Board, number: usize, start: Start, arg: usize, statics: &Statics) -> ! {
     // SAFETY: a system call; one thread.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -205,6 +206,7 @@ fn serve(board: &'static Board, number: usize, start: Start, arg: usize) -> ! {
     store.message_fd = None;
     r.enter_loop();
     patch::allow();
+    let statics = statics.contents();
     while let Some(shift) = board.take() {
         let before = (Known::of(store), store.stats.steps, store.stats.decisions);
         for n in executions(shift) {
@@ -221,7 +223,7 @@ fn serve(board: &'static Board, number: usize, start: Start, arg: usize) -> ! {
                 leave_it_to_others(board);
             }
         }
-        if Known::of(store) != before.0 {
+        if Known::of(store) != before.0 || statics.have_changed() {
             leave_it_to_others(board);
         }
         board.put(shift, store.stats.steps - before.1, store.stats.decisions - before.2);

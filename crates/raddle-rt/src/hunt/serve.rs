@@ -333,7 +333,7 @@ fn bury(store: &mut Store, hunt: &mut Hunt, fate: &Fate) {
         End::Failed => (Outcome::Failed(store.failure.as_ref().map_or(Kind::Crash, |f| f.kind)), None),
         End::Diverged(why) => (Outcome::Abandoned, Some(why)),
         End::Abandoned => (Outcome::Abandoned, None),
-        End::Running | End::Passed | End::Batch(_) | End::Crew => (Outcome::Passed, None),
+        End::Running | End::Passed | End::Batch(_) | End::Crew | End::Dependent => (Outcome::Passed, None),
     };
     conclude(store, hunt, outcome, 0);
     if let (Some(reply), Some(why)) = (&mut hunt.reply, why) {

@@ -4,7 +4,7 @@
 use super::here;
 use crate::failure::note_uncontrolled;
 use crate::real::real;
-use crate::runtime::{self, Inside};
+use crate::runtime::{self, Inside, Mode, rt};
 use libc::{c_int, c_void, iovec, msghdr, nfds_t, pollfd, sockaddr, socklen_t, timespec, timeval};
 
 /// What kind of file a blocking descriptor stands for; `None` if it does not block.
@@ -40,6 +40,11 @@ pub fn would_wait_to_write(fd: c_int) -> bool {
     waits && not_ready(fd, libc::POLLOUT)
 }
 
+/// Whether a call that waits is our business: until the test creates threads, nobody here could end the wait.
+pub fn matters() -> bool {
+    runtime::controlled() && rt().mode != Mode::Prelude
+}
+
 /// Notes such a call.
 pub fn note(call: &str) {
     let _inside = Inside::enter();
@@ -52,7 +57,7 @@ macro_rules! noted {
         /// As in POSIX.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> $ret {
-            if runtime::controlled() && $blocks {
+            if matters() && $blocks {
                 note(stringify!($name));
             }
             // SAFETY: forwarded.

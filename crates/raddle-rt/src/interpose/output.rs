@@ -15,7 +15,7 @@ fn captures(fd: c_int) -> bool {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn write(fd: c_int, data: *const c_void, len: size_t) -> isize {
     if !captures(fd) {
-        if runtime::controlled() && blocking::would_wait_to_write(fd) {
+        if blocking::matters() && blocking::would_wait_to_write(fd) {
             blocking::note("write");
         }
         // SAFETY: forwarded.

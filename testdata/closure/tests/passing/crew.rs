@@ -1,6 +1,6 @@
 //! Long searches that never look go on in several processes. They find the same as in one.
 
-use closure::order;
+use closure::{explore, order};
 use raddle::{Config, Kind, Report, Stop};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -16,8 +16,7 @@ fn rarely() -> bool {
 }
 
 fn search(jobs: u64, f: impl Fn() + Sync) -> Report {
-    let config = Config::new().strategy("random").schedules(EXECUTIONS).max_failures(EXECUTIONS);
-    raddle::explore(config.jobs(jobs), f)
+    explore(Config::new().strategy("random").max_failures(EXECUTIONS).jobs(jobs), EXECUTIONS, f)
 }
 
 /// What does not depend on the time that it took and on addresses, which differ from one search of a process to the next.
@@ -76,8 +75,8 @@ fn what_does_not_come_back_is_found() {
         }
     };
     let first = |seed: u64, jobs: u64| {
-        let config = Config::new().strategy("random").schedules(10_000_000).seed(seed).jobs(jobs);
-        let report = raddle::explore(config.hang(Duration::from_secs(2)), hang);
+        let config = Config::new().strategy("random").seed(seed).jobs(jobs).hang(Duration::from_secs(2));
+        let report = explore(config, 10_000_000, hang);
         (report.failures[0].execution, report.failures[0].kind)
     };
     // Several processes have most of it to do only if it comes late.

@@ -48,8 +48,7 @@ fn clean_start() {
 #[test]
 fn an_execution_that_was_given_up_is_not_seen_by_later_ones() {
     for strategy in ["hars", "ars"] {
-        let config = raddle::Config::new().strategy(strategy).schedules(2_000).max_failures(1);
-        let report = raddle::explore(config, clean_start);
+        let report = closure::explore(raddle::Config::new().strategy(strategy), 2_000, clean_start);
         assert_eq!(report.stats.failures, 0, "{strategy}: {:?}", report.failures);
         let given_up = report.stats.executions - report.stats.completed;
         assert!(given_up > 100, "{strategy} gave up {given_up} of {} executions", report.stats.executions);

@@ -1,5 +1,6 @@
 //! Steps in a row of which it is known beforehand who can take them are the steps that every other execution takes.
 
+use closure::explore;
 use raddle::{Config, Report};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
@@ -11,9 +12,8 @@ const EXECUTIONS: u64 = 3_000;
 /// What `f` returns is looked at in every execution: some answers count as failures, so that their schedules are compared.
 fn assert_the_same_as_recorded(f: impl Fn() -> u32 + Sync) {
     let search = |config: Config| -> Report {
-        let config =
-            config.strategy("random").schedules(EXECUTIONS).max_failures(EXECUTIONS).max_steps(2_000);
-        raddle::explore(config, || assert_ne!(f() % 157, 7))
+        let config = config.strategy("random").max_failures(EXECUTIONS).max_steps(2_000);
+        explore(config, EXECUTIONS, || assert_ne!(f() % 157, 7))
     };
     let (found, recorded) = (search(Config::new()), search(Config::new().traces(EXECUTIONS)));
     assert_eq!(found.stats.steps, recorded.stats.steps);

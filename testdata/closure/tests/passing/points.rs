@@ -1,5 +1,7 @@
 //! Which accesses become scheduling points.
 
+use closure::explore;
+use raddle::Config;
 use std::cell::UnsafeCell;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -31,13 +33,13 @@ impl Pair {
     }
 }
 
-fn config() -> raddle::Config {
-    raddle::Config::new().strategy("random").schedules(2_000).max_failures(1)
+fn search(f: impl Fn() + Sync) -> raddle::Report {
+    explore(Config::new().strategy("random"), 2_000, f)
 }
 
 #[test]
 fn what_is_always_done_under_one_lock_has_no_points() {
-    let report = raddle::explore(config(), || {
+    let report = search(|| {
         let pair = Arc::new(Pair::default());
         let threads = [(); 3].map(|()| {
             let pair = pair.clone();
@@ -51,7 +53,7 @@ fn what_is_always_done_under_one_lock_has_no_points() {
 
 #[test]
 fn writes_under_a_lock_are_points_once_somebody_reads_without_it() {
-    let report = raddle::explore(config(), || {
+    let report = search(|| {
         let pair = Arc::new(Pair::default());
         let writers = [(); 2].map(|()| {
             let pair = pair.clone();
@@ -70,7 +72,7 @@ fn writes_under_a_lock_are_points_once_somebody_reads_without_it() {
 
 #[test]
 fn what_one_thread_had_for_itself_is_a_point_once_another_comes() {
-    let report = raddle::explore(config(), || {
+    let report = search(|| {
         let pair = Arc::new(Pair::default());
         let add = |pair: &Pair| {
             // SAFETY: none, see above.
