@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 /// What the file says it is.
 pub const FORMAT: &str = "raddle-finding";
 /// The version of the format; a file of another version is refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A finding.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -254,7 +254,7 @@ mod tests {
         assert!(refused("hello").contains("not JSON"));
         assert!(refused("{}").contains("not a finding file"));
         assert!(refused(r#"{"format":"raddle-finding","version":99}"#).contains("version 99"));
-        assert!(refused(r#"{"format":"raddle-finding","version":1}"#).contains("damaged"));
+        assert!(refused(r#"{"format":"raddle-finding","version":2}"#).contains("damaged"));
         assert!(Finding::load(&dir.path().join("none")).unwrap_err().to_string().contains("No such file"));
     }
 }

@@ -44,7 +44,7 @@ mod schedule;
 pub use config::Config;
 pub use raddle_core::Schedule;
 pub use raddle_core::outcome::Kind;
-pub use raddle_core::protocol::{Failure, Stats, Stop};
+pub use raddle_core::protocol::{Failure, Stats, Stop, Timeouts};
 pub use raddle_macros::test;
 pub use report::Report;
 pub use schedule::{BadSchedule, parse_schedule, schedule_text};

@@ -6,6 +6,7 @@ use super::store::Kept;
 use raddle_core::hunt::generate::{PairCoverage, PatternCoverage};
 use raddle_core::hunt::oracle::OracleCost;
 use raddle_core::outcome::Kind;
+use raddle_core::protocol::Timeouts;
 use raddle_core::trace::Symbols;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -32,6 +33,8 @@ pub struct Settings {
     pub until_settled: Option<Duration>,
     /// Findings after which it ends.
     pub max_findings: u64,
+    /// When waits may end although a thread could run.
+    pub timeouts: Timeouts,
     /// Limits of an execution.
     pub max_steps: u64,
     /// In megabytes.

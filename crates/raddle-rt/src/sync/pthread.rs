@@ -6,6 +6,7 @@ use crate::fiber::{Gate, State, Test, Wait, WaitKind, Woken};
 use crate::progress;
 use crate::runtime::{self, rt};
 use libc::{c_int, timespec};
+use raddle_core::protocol::Unexplored;
 use raddle_core::{LockMode, Op, SiteId, VarId};
 use std::collections::BTreeMap;
 
@@ -125,7 +126,7 @@ pub fn timed_lock(addr: usize, deadline: timespec, site: SiteId) -> c_int {
     loop {
         let r = rt();
         let e = r.event(site, Op::Wait { on, timed_out: false });
-        let w = Wait { key: addr, bits: !0, kind: WaitKind::Semaphore, deadline, early: true, ticket: 0 };
+        let w = Wait::new(addr, !0, WaitKind::Semaphore, deadline);
         if runtime::wait(e, w) == Woken::TimedOut {
             return libc::ETIMEDOUT;
         }
@@ -180,14 +181,8 @@ pub fn cond_wait(cond: usize, mutex: usize, deadline: Option<timespec>, site: Si
     let on = r.var(cond);
     let e = r.event(site, Op::Wait { on, timed_out: false });
     let deadline = deadline.map(|t| Clock::at(clock, t));
-    let w = Wait {
-        key: cond,
-        bits: !0,
-        kind: WaitKind::Condition,
-        deadline,
-        early: deadline.is_some(),
-        ticket: 0,
-    };
+    let w = Wait::new(cond, !0, WaitKind::Condition, deadline);
+    r.leave_out(Unexplored::SpuriousWakeups);
     let woken = runtime::wait(e, w);
     let r = rt();
     let e = r.event(site, Op::Wait { on, timed_out: woken == Woken::TimedOut });
@@ -240,7 +235,7 @@ pub fn barrier_wait(addr: usize, site: SiteId) -> Option<c_int> {
 fn block(on: VarId, key: usize, kind: WaitKind, deadline: Option<u64>, site: SiteId) -> Woken {
     let r = rt();
     let e = r.event(site, Op::Wait { on, timed_out: false });
-    let w = Wait { key, bits: !0, kind, deadline, early: deadline.is_some(), ticket: 0 };
+    let w = Wait::new(key, !0, kind, deadline);
     runtime::wait(e, w)
 }
 
