@@ -1,7 +1,7 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use raddle_core::protocol::MOST_MEMORY_MB;
+use raddle_core::protocol::{MOST_MEMORY_MB, Timeouts};
 use raddle_core::strategy::{self, UnknownStrategy};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -174,6 +174,10 @@ pub struct SearchArgs {
     /// Every memory access is a scheduling point, not only those known to matter
     #[arg(long)]
     pub every_access: bool,
+    /// When time-outs and sleeps may end although a thread could run: never, late (those of at most a second, in a few later
+    /// schedules), any [default: what a check in the test says, or late]
+    #[arg(long, value_name = "WHEN", value_parser = parse_timeouts)]
+    pub timeouts: Option<Timeouts>,
     /// Stop a test after so many failures [default: what a check in the test says, or 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_failures: Option<u64>,
@@ -317,6 +321,10 @@ pub struct HuntSearchArgs {
     /// How the schedules of a test are searched
     #[arg(long, value_name = "NAME", default_value = "random", value_parser = parse_strategy)]
     pub strategy: String,
+    /// When time-outs and sleeps may end although a thread could run: never, late (those of at most a second, in a few
+    /// schedules), any
+    #[arg(long, value_name = "WHEN", default_value = "late", value_parser = parse_timeouts)]
+    pub timeouts: Timeouts,
     /// Schedules per test
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u64).range(1..))]
     pub per_test: u64,
@@ -387,6 +395,12 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 /// Accepts what the workers will accept.
 pub fn parse_strategy(text: &str) -> Result<String, UnknownStrategy> {
     strategy::by_name(text, 0).map(|_| text.to_owned())
+}
+
+/// Accepts the names of [`Timeouts`].
+pub fn parse_timeouts(text: &str) -> Result<Timeouts, String> {
+    let named = Timeouts::NAMES.iter().find(|(name, _)| *name == text);
+    named.map(|(_, when)| *when).ok_or_else(|| "expected never, late or any".into())
 }
 
 #[cfg(test)]

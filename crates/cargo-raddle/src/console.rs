@@ -10,7 +10,7 @@ use crate::finding::{Finding, next_step};
 use crate::sources::Sources;
 use crate::supervise::{Tested, Verdict};
 use indicatif::{ProgressBar, ProgressStyle};
-use raddle_core::protocol::{Stats, Stop};
+use raddle_core::protocol::{Stats, Stop, Unexplored};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::path::PathBuf;
@@ -143,13 +143,13 @@ impl Console {
         format!("{executions}, {}, {}", many(stats.threads, "thread"), many(stats.decisions, "decision"))
     }
 
-    fn why(&self, tested: &Tested) -> &'static str {
+    fn why(&self, tested: &Tested) -> String {
         match tested.stop {
-            Some(Stop::Exhausted) => ", all of them",
+            Some(Stop::Exhausted) => all_but(&tested.stats.unexplored),
             Some(Stop::Budget) if self.budget_ms > 0 && tested.stats.elapsed_ms >= self.budget_ms => {
-                ", stopped by time"
+                ", stopped by time".into()
             }
-            _ => "",
+            _ => String::new(),
         }
     }
 }
@@ -172,6 +172,16 @@ fn heading(test: &Test) -> String {
 
 fn repeat_with(finding: &Finding, file: &Result<PathBuf>) -> String {
     format!("execution {}; {}\n", finding.failure.execution, next_step(file))
+}
+
+/// Says that all schedules were tried, and what the test used that was not tried in all ways.
+fn all_but(unexplored: &[Unexplored]) -> String {
+    let names: Vec<&str> = unexplored.iter().map(|u| u.as_str()).collect();
+    match &*names {
+        [] => ", all of them".into(),
+        [one] => format!(", all of them but for {one}"),
+        [some @ .., last] => format!(", all of them but for {} and {last}", some.join(", ")),
+    }
 }
 
 /// Panics that the test is taken to expect.

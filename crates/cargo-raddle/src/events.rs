@@ -85,6 +85,9 @@ pub enum Event<'a> {
         execution: u64,
         /// Steps in the trace.
         steps: usize,
+        /// The waits in it that ended although a thread could run, in words.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        early: Vec<String>,
         /// The finding file, unless it could not be written.
         file: Option<&'a Path>,
     },

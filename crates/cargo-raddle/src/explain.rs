@@ -71,7 +71,12 @@ fn headline(failure: &Failure, sources: &Sources) -> String {
     if let Some(at) = &failure.at {
         let _ = write!(text, " at {}", sources.place(at));
     }
-    let _ = writeln!(text, ": {}", told(failure, failure.message.trim_end()));
+    let message = told(failure, failure.message.trim_end());
+    let (first, rest) = message.split_once('\n').map_or((message, ""), |(first, rest)| (first, rest));
+    let _ = writeln!(text, ": {first}{}", early(failure));
+    if !rest.is_empty() {
+        let _ = writeln!(text, "{rest}");
+    }
     text
 }
 
@@ -84,7 +89,12 @@ fn told<'a>(failure: &Failure, message: &'a str) -> &'a str {
 
 /// A failure in one line.
 pub fn brief(failure: &Failure) -> String {
-    format!("{}: {}", failure.kind.as_str(), first_line(told(failure, &failure.message)))
+    format!("{}: {}{}", failure.kind.as_str(), first_line(told(failure, &failure.message)), early(failure))
+}
+
+/// What else the first line says of an execution in which a wait ended early.
+fn early(failure: &Failure) -> String {
+    failure.schedule.early_note().map_or(String::new(), |note| format!("; {note}"))
 }
 
 /// `1 test`, `2 tests`.

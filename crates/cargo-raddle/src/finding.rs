@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 /// What the file says it is.
 pub const FORMAT: &str = "raddle-finding";
 /// The version of the format; a file of another version is refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// More bytes than the largest finding has.
 const LARGEST: u64 = 1 << 30;
@@ -359,7 +359,10 @@ pub mod tests {
             }],
             execution: 17,
             check: 0,
-            schedule: Schedule { transfers: vec![Transfer { at: 40, to: ThreadId(1), timeout: false }] },
+            schedule: Schedule {
+                transfers: vec![Transfer { at: 40, to: ThreadId(1), timeout: false }],
+                ..Schedule::default()
+            },
             trace: Trace { events: vec![Event::read(0, 0, 0), Event::write(1, 0, 0)], vars: vec![NameId(0)] },
             symbols: Symbols { sites: vec![site], names: vec!["Counter.n".into()] },
             output: "hello".into(),
@@ -435,7 +438,7 @@ pub mod tests {
         assert!(refused("hello").contains("not JSON"));
         assert!(refused("{}").contains("not a finding file"));
         assert!(refused(r#"{"format":"raddle-finding","version":99}"#).contains("version 99"));
-        assert!(refused(r#"{"format":"raddle-finding","version":1}"#).contains("damaged"));
+        assert!(refused(r#"{"format":"raddle-finding","version":2}"#).contains("damaged"));
         assert!(read(&dir.path().join("none")).unwrap_err().to_string().contains("No such file"));
         assert!(read(dir.path()).unwrap_err().to_string().contains("it is a directory"));
         assert!(read(Path::new("/dev/null")).unwrap_err().to_string().contains("a pipe or device"));

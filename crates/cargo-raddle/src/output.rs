@@ -76,6 +76,7 @@ impl Output {
                         at: failure.at.as_ref(),
                         execution: failure.execution,
                         steps: failure.trace.events.len(),
+                        early: failure.schedule.early.iter().map(ToString::to_string).collect(),
                         file: file.as_deref().ok(),
                     }
                     .print();

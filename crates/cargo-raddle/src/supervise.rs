@@ -6,14 +6,18 @@ use crate::finding::{Finding, Origin, Repeat};
 use crate::interrupt;
 use crate::worker::{self, End, Launch, Report};
 use raddle_core::outcome::Kind;
-use raddle_core::protocol::{Failure, Job, Stats, Stop};
+use raddle_core::protocol::{Failure, Job, Stats, Stop, Timeouts};
 use raddle_core::schedule::Schedule;
+use raddle_core::strategy::order;
 use raddle_core::trace::{Site, Symbols, Trace};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
+
+/// An order of more turns than this is not tried.
+const LONGEST_ORDER: usize = 2_000;
 
 /// What a run of tests needs besides the tests.
 #[derive(Debug)]
@@ -177,6 +181,7 @@ impl Lab<'_> {
                 continue;
             }
             seen.push(failure.clone());
+            let failure = self.without_early_ends(test, &job, failure, tag)?;
             let job = Job { replay: Some(failure.schedule.clone()), check: failure.check, ..job.clone() };
             let replayed = self.replay(test, &job, Repeat::Schedule, &failure, tag);
             // What was seen is told even if it cannot be repeated.
@@ -217,6 +222,27 @@ impl Lab<'_> {
         }
         tested.verdict = verdict(&tested, trouble);
         Ok(tested)
+    }
+
+    /// The same failure in an execution in which no wait ends early, if its steps in the same order, as far as the threads come to
+    /// them, lead there; otherwise the failure itself.
+    fn without_early_ends(&self, test: &Test, job: &Job, failure: Failure, tag: &str) -> Result<Failure> {
+        let turns = order::turns(&failure.trace, &failure.symbols.sites);
+        if failure.schedule.early.is_empty() || turns.is_empty() || turns.len() > LONGEST_ORDER {
+            return Ok(failure);
+        }
+        let turns: Vec<String> = turns.iter().map(ToString::to_string).collect();
+        let given = ["strategy", "timeouts", "max_failures"].map(str::to_owned);
+        let job = Job {
+            strategy: format!("order:{}", turns.join(" ")),
+            timeouts: Timeouts::Never,
+            max_failures: 1,
+            given: job.given.iter().cloned().chain(given).collect(),
+            ..job.clone()
+        };
+        let report = self.work(test, &job, tag, &|_| {})?;
+        let again = report.failures.into_iter().find(|f| same(f, &failure));
+        Ok(again.map_or_else(|| failure.clone(), |f| Failure { execution: failure.execution, ..f }))
     }
 
     /// Repeats a failure that has no schedule, and notes what came of that.

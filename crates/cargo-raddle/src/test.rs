@@ -144,6 +144,7 @@ fn job(args: &SearchArgs) -> Job {
         memory_mb: args.memory.unwrap_or(2_048),
         hang_ms: ms(args.hang),
         crates: vec![],
+        timeouts: args.timeouts.unwrap_or_default(),
         replay: None,
         traces: 0,
         jobs: 1,
@@ -163,6 +164,7 @@ fn given(args: &SearchArgs) -> Vec<String> {
         (args.max_failures.is_some(), "max_failures"),
         (args.max_steps.is_some(), "max_steps"),
         (args.memory.is_some(), "memory_mb"),
+        (args.timeouts.is_some(), "timeouts"),
     ];
     chosen.iter().filter(|(is, _)| *is).map(|(_, name)| (*name).to_owned()).collect()
 }

@@ -30,12 +30,16 @@ fn command(package: &str, args: &[&str]) -> Command {
     if !args.contains(&"--budget") {
         command.args(["--budget", "0"]);
     }
-    // As a user would call it, not as the test of this crate was called; and nothing is built among the sources.
+    in_own_directory(&mut command, package);
+    command
+}
+
+/// As a user would call it, not as the test of this crate was called; and nothing is built among the sources.
+fn in_own_directory<'a>(command: &'a mut Command, package: &str) -> &'a mut Command {
     for name in ["CARGO", "RUSTC", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
         command.env_remove(name);
     }
-    command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance").join(package));
-    command
+    command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance").join(package))
 }
 
 /// What came out for each test: `status`, or `failed: kind` where there is a finding.
@@ -93,7 +97,7 @@ fn correct_uses_of_std_pass_under_fifty_schedules() {
         "conformance-std",
         &["--schedules", "50", "--skip", "a_thousand", "--skip", "recursion", "correct::"],
     );
-    passes("conformance-std", &ran, 277, 45);
+    passes("conformance-std", &ran, 278, 45);
 }
 
 #[test]
@@ -105,7 +109,7 @@ fn a_thousand_threads_and_deep_recursion_pass() {
 #[test]
 fn every_broken_use_of_std_is_found() {
     let ran = test("conformance-std", &["--schedules", "1000", "broken::"]);
-    assert_eq!(compare("conformance-std", &ran, by_prefix), 100);
+    assert_eq!(compare("conformance-std", &ran, by_prefix), 102);
     assert_eq!(ran.code, 1);
     // To wait on a condition is to have given its mutex back.
     let waiting = ran
@@ -116,6 +120,71 @@ fn every_broken_use_of_std_is_found() {
     let finding: serde_json::Value = serde_json::from_str(&support::read(Path::new(&file))).unwrap();
     let threads = finding["failure"]["threads"].as_array().unwrap();
     assert!(threads.iter().all(|t| t["holds"].as_array().unwrap().is_empty()), "{threads:?}");
+}
+
+/// The finding with which a test of conformance-std fails, and what `replay` says of it.
+fn found(args: &[&str]) -> (serde_json::Value, String) {
+    let tested = test("conformance-std", args);
+    assert_eq!(tested.code, 1, "{}{}", tested.stdout, tested.stderr);
+    let finding = tested.named("finding").remove(0);
+    let mut replay = raddle();
+    replay.args(["raddle", "replay"]).arg(finding["file"].as_str().unwrap());
+    let again = ran(in_own_directory(&mut replay, "conformance-std").output().unwrap());
+    assert_eq!(again.code, 1, "{}{}", again.stdout, again.stderr);
+    (finding, again.stdout)
+}
+
+#[test]
+fn what_needs_a_wait_that_ends_early_comes_late_in_a_search_and_says_so_first() {
+    let name = "broken::panics_a_sleep_believed_to_outlast_what_another_thread_does";
+    let (finding, shown) = found(&["--test", "broken_time", name]);
+    assert!(finding["execution"].as_u64().unwrap() > 1, "{finding}");
+    let note = "a sleep of 30 ms ended although thread 2 could run";
+    assert_eq!(finding["early"], serde_json::json!([note]));
+    let first = shown.lines().find(|l| l.starts_with("panic in thread")).unwrap();
+    assert!(first.ends_with(&format!("; {note}")), "{shown}");
+    let never = test("conformance-std", &["--test", "broken_time", "--timeouts", "never", name]);
+    assert_eq!(never.code, 0, "{}", never.stdout);
+    // A wait that ended early on the way is not to blame for what happens without.
+    let update = "broken::panics_a_lost_update_after_a_common_sleep";
+    let often = ["--timeouts", "any", "--strategy", "random", "--seed", "3"];
+    let (finding, _) = found(&[&["--test", "broken_time", update], &often[..]].concat());
+    assert_eq!(finding["early"], serde_json::Value::Null);
+    // A thread that is held up for half a minute is found only by those who ask for it.
+    let pool = ["--test", "time", "a_pool_hands_out"];
+    assert_eq!(test("conformance-std", &pool).code, 0);
+    let (finding, _) = found(&[&pool[..], &["--timeouts", "any"]].concat());
+    assert_eq!(finding["early"], serde_json::json!(["a time-out of 30 s ended although thread 2 could run"]));
+}
+
+#[test]
+fn executions_differ_in_their_random_numbers_and_a_replay_repeats_them() {
+    let name = "broken::panics_an_order_of_a_hash_map_believed_to_be_fixed";
+    let (finding, _) = found(&["--test", "broken_thread", name]);
+    let file: serde_json::Value =
+        serde_json::from_str(&support::read(Path::new(finding["file"].as_str().unwrap()))).unwrap();
+    let number = finding["execution"].as_u64().unwrap() + 1;
+    assert_eq!(file["failure"]["schedule"]["stream"].as_u64(), Some(number));
+}
+
+#[test]
+fn a_search_that_has_tried_all_schedules_names_what_it_has_not_tried() {
+    let unexplored = |target: &str, name: &str| {
+        let ran =
+            test("conformance-std", &["--test", target, "--strategy", "dfs", "--schedules", "10000", name]);
+        let test = ran.named("test").remove(0);
+        assert_eq!((&test["status"], &test["stop"]), (&"ok".into(), &"exhausted".into()), "{test}");
+        test["stats"]["unexplored"].clone()
+    };
+    let names = |names: &[&str]| serde_json::json!(names);
+    assert_eq!(
+        unexplored("thread", "a_scope_joins_all_its_threads_before_it_returns"),
+        serde_json::Value::Null
+    );
+    assert_eq!(
+        unexplored("time", "a_pool_hands_out"),
+        names(&["early-timeouts", "spurious-wakeups", "clock"])
+    );
 }
 
 #[test]

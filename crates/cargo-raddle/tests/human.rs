@@ -2,8 +2,8 @@
 
 mod support;
 
-use raddle_core::protocol::Stop;
-use support::{Fake, deadlock, done, failed, lost_update};
+use raddle_core::protocol::{Message, Stats, Stop, Unexplored};
+use support::{Fake, deadlock, done, failed, lost_update, stats};
 
 const CODE: &str = "fn add(&self) {\n    let n = self.n.load(SeqCst);\n    self.n.store(n + 1, SeqCst);\n    let a = lock(a);\n    let b = lock(b);\n}\n";
 
@@ -24,6 +24,17 @@ fn the_listing_says_what_was_tried() {
         ran.stdout.contains("test other ... ok (1000 schedules, 3 threads, 4000 decisions, all of them)\n")
     );
     assert!(ran.stdout.contains("raddle result: ok. 2 passed; 0 failed; 1 without threads"));
+}
+
+#[test]
+fn a_search_of_all_schedules_names_what_it_leaves_out() {
+    let fake = Fake::new(&["quick"]);
+    let unexplored = vec![Unexplored::EarlySleeps, Unexplored::RandomData, Unexplored::Clock];
+    let stats = Stats { unexplored, ..stats() };
+    fake.say("quick.search", &[Message::Done { stats, reason: Stop::Exhausted }]);
+    let ran = fake.run(&["test", "--libtest"], &[]);
+    let but_for = ", all of them but for early ends of sleeps, random data and the clock)\n";
+    assert!(ran.stdout.contains(but_for), "{}", ran.stdout);
 }
 
 #[test]

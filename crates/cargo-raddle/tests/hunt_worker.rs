@@ -134,7 +134,7 @@ fn a_schedule_cut_short_ends_in_no_deadlock_while_somebody_could_go_on() {
         assert_eq!(failures(&whole.distinct), [], "{one} {other}");
         for schedule in whole.distinct.iter().map(|e| &e.schedule) {
             for end in 0..schedule.transfers.len() {
-                let cut = Schedule { transfers: schedule.transfers[..end].to_vec() };
+                let cut = Schedule { transfers: schedule.transfers[..end].to_vec(), ..Schedule::default() };
                 let reply = worker.one(Run { replay: Some(cut.clone()), ..calls.clone() });
                 assert_eq!(failures(&reply.distinct), [], "{one} {other}: {cut:?} of {schedule:?}");
             }
@@ -151,7 +151,7 @@ fn who_spins_when_a_schedule_is_over_lets_those_go_on_who_have_not_run_yet() {
     assert!(!schedules.is_empty());
     for transfers in schedules {
         // This worker has not seen that others write what it reads.
-        let replay = Some(Schedule { transfers });
+        let replay = Some(Schedule { transfers, ..Schedule::default() });
         let reply = Worker::start().one(Run { replay, ..calls.clone() });
         assert_eq!(failures(&reply.distinct), []);
     }
@@ -170,7 +170,8 @@ fn a_wait_that_ends_after_the_end_of_a_schedule_ends_because_time_runs_out() {
         let Some(left) = transfers[..end - 1].iter().rposition(|t| t.to == ThreadId(2)) else { continue };
         let mut transfers = transfers[..=left + 1].to_vec();
         transfers[left + 1].to = ThreadId(1);
-        let reply = worker.one(Run { replay: Some(Schedule { transfers }), ..calls.clone() });
+        let reply =
+            worker.one(Run { replay: Some(Schedule { transfers, ..Schedule::default() }), ..calls.clone() });
         let calls = reply.distinct.iter().flat_map(|e| &e.calls);
         let ended: Vec<_> = calls.filter(|c| c.thread == 2 && c.end.is_some()).collect();
         assert!(ended.iter().all(|c| c.result == value("true")), "{ended:?}");

@@ -3,8 +3,8 @@
 use proc_macro::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 
 /// The settings that take a plain value, as methods of `raddle::Config` are called.
-const SETTINGS: [&str; 7] =
-    ["seed", "schedules", "strategy", "every_access", "max_steps", "memory_mb", "max_failures"];
+const SETTINGS: [&str; 8] =
+    ["seed", "schedules", "strategy", "every_access", "max_steps", "memory_mb", "max_failures", "timeouts"];
 /// The settings given in milliseconds.
 const TIMES: [(&str, &str); 2] = [("budget_ms", "budget"), ("hang_ms", "hang")];
 
@@ -19,7 +19,7 @@ const TIMES: [(&str, &str); 2] = [("budget_ms", "budget"), ("hang_ms", "hang")];
 /// ```
 ///
 /// The settings are `seed`, `schedules`, `strategy`, `every_access`, `max_steps`, `memory_mb`, `max_failures`,
-/// `budget_ms` and `hang_ms`, as in `raddle::Config`. Other attributes, such as `#[ignore]`, stay; a failure is a
+/// `timeouts`, `budget_ms` and `hang_ms`, as in `raddle::Config`. Other attributes, such as `#[ignore]`, stay; a failure is a
 /// finding even under `#[should_panic]`: use `raddle::explore` where one is expected.
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, function: TokenStream) -> TokenStream {

@@ -17,5 +17,5 @@ pub mod trace;
 
 pub use event::{Access, Content, Event, LockMode, MethodId, Op, Ordering, SiteId, ThreadId, Value, VarId};
 pub use outcome::{Kind, Outcome};
-pub use schedule::{Schedule, Transfer};
+pub use schedule::{Early, Schedule, Transfer};
 pub use trace::{NameId, Site, Symbols, Trace};

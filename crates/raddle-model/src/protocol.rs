@@ -59,6 +59,9 @@ pub struct Job {
     pub hang_ms: u64,
     /// The crates whose frames count as the user's own, by crate name (underscores).
     pub crates: Vec<String>,
+    /// When waits may end although a thread could run.
+    #[serde(default)]
+    pub timeouts: Timeouts,
     /// Repeat this schedule once instead of searching.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<Schedule>,
@@ -81,6 +84,55 @@ pub struct Job {
     /// A file with what debug information says about the calls of this very executable; see `raddle_debuginfo`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub places: Option<String>,
+}
+
+/// When a wait with a time-out, or a sleep, may end although a thread could run. Real threads can be held up for that long, but
+/// a test that fails only then may not be what its author wants to hear of first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Timeouts {
+    /// Never: time passes only when nobody can run.
+    Never,
+    /// In some of the later executions, and twice in each at most.
+    #[default]
+    Late,
+    /// In every execution, up to three times per thread.
+    Any,
+}
+
+impl Timeouts {
+    /// All, by the names used on the command line.
+    pub const NAMES: [(&'static str, Timeouts); 3] =
+        [("never", Timeouts::Never), ("late", Timeouts::Late), ("any", Timeouts::Any)];
+}
+
+/// Something that a test made use of and of which not everything that may come of it was tried.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unexplored {
+    /// Waits with a time-out that end although a thread could run.
+    EarlyTimeouts,
+    /// Sleeps that end although a thread could run.
+    EarlySleeps,
+    /// Waits on a condition variable, or parked, that end for no reason.
+    SpuriousWakeups,
+    /// Other random numbers than those drawn.
+    RandomData,
+    /// Other readings of the clock.
+    Clock,
+}
+
+impl Unexplored {
+    /// In words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Unexplored::EarlyTimeouts => "early time-outs",
+            Unexplored::EarlySleeps => "early ends of sleeps",
+            Unexplored::SpuriousWakeups => "spurious wake-ups",
+            Unexplored::RandomData => "random data",
+            Unexplored::Clock => "the clock",
+        }
+    }
 }
 
 /// What a worker says.
@@ -155,6 +207,9 @@ pub struct Stats {
     /// Where threads that nobody joins panicked. Such a panic is a failure only if it depends on the schedule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unjoined: Vec<String>,
+    /// What the test made use of and was not tried in all ways, in ascending order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unexplored: Vec<Unexplored>,
     /// Failures seen.
     pub failures: u64,
     /// Milliseconds, for people only.

@@ -153,6 +153,11 @@ fn conclude(stop: Option<Stop>, findings: bool, before: Option<(Trace, Schedule)
                 all.uncontrolled.push(u);
             }
         }
+        for u in this.unexplored {
+            if let Err(at) = all.unexplored.binary_search(&u) {
+                all.unexplored.insert(at, u);
+            }
+        }
         let weak = matches!(store.stopped, None | Some(Stop::Budget | Stop::Exhausted));
         if weak && let Some(stop) = stop {
             store.stopped = Some(if findings || stop != Stop::Failures { stop } else { Stop::Budget });

@@ -21,7 +21,7 @@ use crate::patch;
 use crate::progress::{ENDLESS_PATIENCE, LONG_PATIENCE, PATIENCE};
 use crate::real::real;
 use crate::rewind;
-use crate::runtime::{self, Host, Inside, Mode, Runtime, rt};
+use crate::runtime::{self, EarlyEnds, Host, Inside, Mode, Runtime, rt};
 use crate::signals;
 use crate::store::{End, Store};
 use raddle_core::protocol::{Entry, Failure, Message, Stop};
@@ -76,11 +76,12 @@ fn next(store: &mut Store) -> Option<Stop> {
         return Some(Stop::Failures);
     } else if store.stats.executions >= job.schedules || spent || store.stats.too_long >= TOO_MANY {
         return Some(Stop::Budget);
-    } else if !heap::persistent(|| store.strategy.begin()) {
+    } else if !heap::persistent(|| store.begin_search(store.stats.executions + 1)) {
         return Some(Stop::Exhausted);
     }
     store.begin();
     store.stats.executions += 1;
+    store.schedule.stream = store.stream();
     None
 }
 
@@ -98,8 +99,13 @@ pub fn conclude(store: &mut Store, outcome: Outcome) {
         store.impatient = false;
     }
     let run = Finished { trace: &store.trace, outcome: &outcome, learned: store.learned };
-    let strategy = &mut store.strategy;
-    heap::persistent(|| strategy.end(&run));
+    let (strategy, other) = (&mut store.strategy, &mut store.other);
+    heap::persistent(|| {
+        strategy.end(&run);
+        if let Some(other) = other.as_mut().filter(|_| run.learned) {
+            other.end(&run);
+        }
+    });
     store.stats.points = store.sites.points;
     store.stats.threads = store.stats.threads.max(store.most_threads as u64);
     if store.now_ms >= store.progress_ms + PROGRESS_MS {
@@ -185,7 +191,7 @@ pub fn silent_failure(store: &mut Store, fate: &Fate) {
             threads: Vec::new(),
             execution: store.stats.executions - 1,
             check: store.check,
-            schedule: store.replay.clone().unwrap_or_else(|| store.schedule.clone()),
+            schedule: store.how_to_repeat(),
             trace,
             symbols,
             output: String::from_utf8_lossy(&store.output).into_owned(),
@@ -340,6 +346,7 @@ fn serve() {
             begin_again(store, &offsets);
             r.mode = if store.replay.is_some() { Mode::Replay } else { Mode::Search };
             r.replay_at = store.prelude.2;
+            r.early_ends = EarlyEnds::of(store);
             r.note_company();
             let (mode, patience) = (r.mode, r.patience);
             r.me().renew_patience(mode, patience);
@@ -559,6 +566,7 @@ impl Runtime {
             () if self.store.strategy.is_patient() => LONG_PATIENCE,
             () => PATIENCE,
         };
+        self.early_ends = EarlyEnds::of(self.store);
         self.patient = self.mode == Mode::Search && self.store.strategy.is_patient();
         self.tickets = 0;
         self.frees += 1;

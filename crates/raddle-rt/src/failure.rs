@@ -32,7 +32,7 @@ fn describe(kind: Kind, message: &str, thread: Option<usize>, backtrace: &[Site]
         threads,
         execution: r.store.stats.executions.saturating_sub(1),
         check: r.store.check,
-        schedule: r.store.replay.clone().unwrap_or_else(|| r.store.schedule.clone()),
+        schedule: r.store.how_to_repeat(),
         trace,
         symbols,
         output: String::from_utf8_lossy(&r.store.output).into_owned(),

@@ -8,6 +8,7 @@ use crate::runtime::Mode;
 use crate::stack::Stack;
 use crate::tls::Block;
 use libc::c_void;
+use raddle_core::protocol::Unexplored;
 use raddle_core::{Event, LockMode, ThreadId};
 
 /// The function a thread starts with.
@@ -75,10 +76,19 @@ pub struct Wait {
     pub kind: WaitKind,
     /// The virtual time at which it ends by itself.
     pub deadline: Option<u64>,
-    /// May the time run out although others could run?
+    /// Whether to ask at every decision if it may end early. Set where the wait begins.
     pub early: bool,
+    /// The virtual time at which it began.
+    pub since: u64,
     /// The order of arrival in the queue.
     pub ticket: u64,
+}
+
+impl Wait {
+    /// A wait that is about to begin.
+    pub fn new(key: usize, bits: u32, kind: WaitKind, deadline: Option<u64>) -> Wait {
+        Wait { key, bits, kind, deadline, early: false, since: 0, ticket: 0 }
+    }
 }
 
 /// Kinds of waits, for reports and for what may end them.
@@ -98,6 +108,13 @@ pub enum WaitKind {
     Join(ThreadId),
     /// A sleep.
     Sleep,
+}
+
+impl WaitKind {
+    /// What is not explored where such a wait with an end does not end early.
+    pub fn ends_early(self) -> Unexplored {
+        if self == WaitKind::Sleep { Unexplored::EarlySleeps } else { Unexplored::EarlyTimeouts }
+    }
 }
 
 /// How a wait ended.
@@ -241,8 +258,8 @@ pub struct Fiber {
     pub circle: crate::rounds::Circle,
     /// Fork-join clock: how much of each other thread happened before for certain.
     pub clock: Vec<u32>,
-    /// Time-outs that fired although others could run.
-    pub early_timeouts: u32,
+    /// Waits that ended although others could run.
+    pub early_ends: u32,
     /// Panics raised in it.
     pub panics: Vec<Panic>,
     /// It is inside of a call that a hunt's harness has announced.

@@ -151,6 +151,16 @@ impl Image {
         frames.iter().any(|f| f.function.contains("sync::condvar") || f.function.contains("sync::barrier"))
     }
 
+    /// Whether a futex wait at the end of this chain is one of std's condition variables, or a parked thread, that the program itself waits with.
+    pub fn may_wake_for_nothing(&mut self, chain: &[usize]) -> bool {
+        let frames = self.all(chain);
+        let within = |part: &str| frames.iter().any(|f| f.function.contains(part));
+        let waits = ["sync::condvar", "poison::condvar", "thread::park", "thread_parking"];
+        // These wait in loops of their own.
+        let own = ["thread::scoped", "sync::once", "mpsc", "mpmc", "sync::barrier"];
+        waits.iter().any(|w| within(w)) && !own.iter().any(|o| within(o))
+    }
+
     /// Where std keeps whether each new thread is to be prepared for an overflow of its stack, if that can be found.
     pub fn handles_overflows(&mut self) -> Option<usize> {
         *self.handles_overflows.get_or_insert_with(|| {

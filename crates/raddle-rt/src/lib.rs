@@ -36,6 +36,7 @@ mod real;
 mod rewind;
 mod rounds;
 mod runtime;
+mod search;
 mod shadow;
 mod signals;
 mod sites;

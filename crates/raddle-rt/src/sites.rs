@@ -31,6 +31,8 @@ pub struct SiteInfo {
     pub hides: bool,
     /// Whether a futex call here belongs to a primitive whose other accesses are not seen, once asked.
     pub synchronises: Option<bool>,
+    /// Whether a futex wait here may end for no reason, once asked.
+    pub spurious: Option<bool>,
 }
 
 /// All sites; persistent.
@@ -76,6 +78,7 @@ impl Sites {
             shared: false,
             hides: false,
             synchronises: None,
+            spurious: None,
         };
         let counts = SiteInfo {
             chain: Vec::new(),
@@ -84,6 +87,7 @@ impl Sites {
             shared: false,
             hides: false,
             synchronises: None,
+            spurious: None,
         };
         Sites {
             by_pc: Table::new(),
@@ -278,6 +282,7 @@ impl Sites {
             shared: false,
             hides: false,
             synchronises: None,
+            spurious: None,
         });
         SiteId((self.list.len() - 1) as u32)
     }
@@ -316,6 +321,12 @@ impl Sites {
     pub fn synchronises(&mut self, id: SiteId, image: &mut Image) -> bool {
         let s = &mut self.list[id.0 as usize];
         *s.synchronises.get_or_insert_with(|| image.hides_synchronisation(&s.chain))
+    }
+
+    /// Whether a futex wait at a site may end for no reason, as far as the program was promised.
+    pub fn may_wake_for_nothing(&mut self, id: SiteId, image: &mut Image) -> bool {
+        let s = &mut self.list[id.0 as usize];
+        *s.spurious.get_or_insert_with(|| image.may_wake_for_nothing(&s.chain))
     }
 
     /// A hidden synchronisation follows a site; tells whether that is news.

@@ -143,7 +143,7 @@ fn main_stack() -> (usize, usize) {
 /// Room for the record of an execution.
 pub fn empty() -> (Trace, Schedule) {
     let trace = Trace { events: Vec::with_capacity(4096), vars: Vec::with_capacity(256) };
-    (trace, Schedule { transfers: Vec::with_capacity(1024) })
+    (trace, Schedule { transfers: Vec::with_capacity(1024), stream: 0, early: Vec::with_capacity(16) })
 }
 
 /// A new store for a job.
@@ -161,6 +161,9 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             replay: job.replay.clone(),
             strategy_listens: strategy.listens(),
             strategy,
+            other: None,
+            draws: false,
+            late: false,
             sites: Sites::new(),
             image,
             names: Names::new(),
@@ -238,6 +241,7 @@ pub fn begin_search(store: &mut Store) -> Result<(), String> {
     let job = &store.job;
     store.strategy = strategy::by_name(&job.strategy, job.seed).map_err(|e| e.to_string())?;
     store.strategy_listens = store.strategy.listens();
+    (store.other, store.late, store.draws) = (None, false, false);
     store.stats = Stats::default();
     store.sites.forget_learned();
     store.reached = Reached::default();
@@ -276,6 +280,7 @@ fn merge(command: Job, wishes: Job, spent: u64) -> Job {
         strategy: if given("strategy") { command.strategy.clone() } else { wishes.strategy },
         schedules: if given("schedules") { command.schedules } else { wishes.schedules },
         max_failures: if given("max_failures") { command.max_failures } else { wishes.max_failures },
+        timeouts: if given("timeouts") { command.timeouts } else { wishes.timeouts },
         max_steps: if given("max_steps") { command.max_steps } else { wishes.max_steps },
         memory_mb: if given("memory_mb") { command.memory_mb } else { wishes.memory_mb },
         every_access: command.every_access || wishes.every_access,

@@ -38,6 +38,12 @@ pub struct Store {
     pub job: Job,
     /// The search.
     pub strategy: Box<dyn Strategy>,
+    /// The same for the executions that follow other rules about time, once there was one of the others.
+    pub other: Option<Box<dyn Strategy>>,
+    /// Executions draw random numbers.
+    pub draws: bool,
+    /// Waits may end early in the execution in progress, if that depends.
+    pub late: bool,
     /// Whether the search wants to hear of every event.
     pub strategy_listens: bool,
     /// A schedule to repeat instead.
@@ -144,6 +150,7 @@ impl Store {
         self.trace.events.truncate(self.prelude.0);
         self.trace.vars.truncate(self.prelude.1);
         self.schedule.transfers.truncate(self.prelude.2);
+        self.schedule.early.clear();
         self.end = End::Running;
         self.failure = None;
         self.learned = false;

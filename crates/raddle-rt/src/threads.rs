@@ -51,7 +51,7 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
         circle: crate::rounds::Circle::default(),
         yields: 0,
         clock: Vec::new(),
-        early_timeouts: 0,
+        early_ends: 0,
         panics: Vec::new(),
         calling: false,
         urged: 0,
@@ -184,14 +184,7 @@ pub fn join(other: usize, site: SiteId) -> usize {
     let id = ThreadId(other as u32);
     if !matches!(r.fibers[other].state, State::Exited) {
         let e = r.event(site, Op::Join(id));
-        let w = Wait {
-            key: join_key(id),
-            bits: !0,
-            kind: WaitKind::Join(id),
-            deadline: None,
-            early: false,
-            ticket: 0,
-        };
+        let w = Wait::new(join_key(id), !0, WaitKind::Join(id), None);
         runtime::wait(e, w);
     }
     let r = rt();

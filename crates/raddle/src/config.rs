@@ -1,7 +1,7 @@
 //! How a closure is checked.
 
 use raddle_model::Schedule;
-use raddle_model::protocol::{DEFAULT_STRATEGY, Entry, Job};
+use raddle_model::protocol::{DEFAULT_STRATEGY, Entry, Job, Timeouts};
 use std::time::Duration;
 
 /// How a closure is checked.
@@ -29,6 +29,7 @@ impl Default for Config {
                 memory_mb: 2_048,
                 hang_ms: 10_000,
                 crates: Vec::new(),
+                timeouts: Timeouts::default(),
                 replay: None,
                 traces: 0,
                 jobs: 0,
@@ -92,6 +93,12 @@ impl Config {
     /// An execution that does not come back from code outside raddle's control for so long is a time-out.
     pub fn hang(mut self, time: Duration) -> Self {
         self.job.hang_ms = ms(time);
+        self
+    }
+
+    /// When waits with a time-out, and sleeps, may end although a thread could run.
+    pub fn timeouts(mut self, when: Timeouts) -> Self {
+        self.job.timeouts = when;
         self
     }
 

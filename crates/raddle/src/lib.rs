@@ -46,7 +46,7 @@ pub use config::Config;
 pub use raddle_macros::test;
 pub use raddle_model::Schedule;
 pub use raddle_model::outcome::Kind;
-pub use raddle_model::protocol::{Failure, Stats, Stop};
+pub use raddle_model::protocol::{Failure, Stats, Stop, Timeouts};
 pub use report::Report;
 pub use schedule::{BadSchedule, parse_schedule, schedule_text};
 

@@ -83,6 +83,9 @@ pub(crate) fn explain(problem: &Problem<'_>, report: &Report, config: &Config, a
         report.stats.executions,
         failure.message
     );
+    if let Some(note) = failure.schedule.early_note() {
+        let _ = writeln!(text, "{note}");
+    }
     for site in &failure.backtrace {
         let _ = writeln!(text, "    in {} ({})", site.function, site.place());
     }

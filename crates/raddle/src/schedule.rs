@@ -2,6 +2,9 @@
 
 use raddle_model::{Schedule, ThreadId, Transfer};
 
+/// Begins the word that names the stream of random numbers.
+const STREAM: &str = "random:";
+
 /// Text that is not a schedule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadSchedule(String);
@@ -18,10 +21,12 @@ impl std::fmt::Display for BadSchedule {
 
 impl std::error::Error for BadSchedule {}
 
-/// A schedule as text: `EVENTS>THREAD` for each transfer, with a `t` where a wait times out.
+/// A schedule as text: `EVENTS>THREAD` for each transfer, with a `t` where a wait times out; before them `random:N` if the
+/// execution draws from another stream of random numbers than the first.
 pub fn schedule_text(schedule: &Schedule) -> String {
     let transfer = |t: &Transfer| format!("{}>{}{}", t.at, t.to.0, if t.timeout { "t" } else { "" });
-    schedule.transfers.iter().map(transfer).collect::<Vec<_>>().join(" ")
+    let stream = (schedule.stream > 0).then(|| format!("{STREAM}{}", schedule.stream));
+    stream.into_iter().chain(schedule.transfers.iter().map(transfer)).collect::<Vec<_>>().join(" ")
 }
 
 /// Reads what [`schedule_text`] writes.
@@ -38,7 +43,10 @@ pub fn parse_schedule(text: &str) -> Result<Schedule, BadSchedule> {
         Some(Transfer { at: at.parse().ok()?, to: ThreadId(to.parse().ok()?), timeout })
     };
     let word = |word: &str| transfer(word).ok_or_else(|| BadSchedule(word.to_owned()));
-    Ok(Schedule { transfers: text.split_whitespace().map(word).collect::<Result<_, _>>()? })
+    let mut words = text.split_whitespace().peekable();
+    let stream = words.peek().and_then(|word| word.strip_prefix(STREAM)?.parse().ok());
+    let transfers = words.skip(usize::from(stream.is_some())).map(word).collect::<Result<_, _>>()?;
+    Ok(Schedule { transfers, stream: stream.unwrap_or(0), early: Vec::new() })
 }
 
 #[cfg(test)]
@@ -47,14 +55,14 @@ mod tests {
 
     #[test]
     fn a_schedule_survives_the_way_through_text() {
-        for text in ["", "1>0", "17>3t 0>12"] {
+        for text in ["", "1>0", "17>3t 0>12", "random:7", "random:7 1>0"] {
             assert_eq!(schedule_text(&parse_schedule(text).unwrap()), text);
         }
     }
 
     #[test]
     fn what_is_no_schedule_is_refused_with_the_word_that_is_wrong() {
-        for wrong in ["x", "1", "1>", ">1", "1>-1", "1>1tt"] {
+        for wrong in ["x", "random:7", "1", "1>", ">1", "1>-1", "1>1tt"] {
             assert_eq!(parse_schedule(&format!("1>1 {wrong}")), Err(BadSchedule(wrong.to_owned())));
         }
     }

@@ -1,6 +1,7 @@
 //! Threads, park and unpark used wrongly.
 
 mod broken {
+    use std::collections::HashMap;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
     use std::thread;
@@ -14,6 +15,17 @@ mod broken {
             }
         });
         assert_eq!(count.into_inner(), 2);
+    }
+
+    /// The keys of a `HashMap` are random.
+    #[test]
+    fn panics_an_order_of_a_hash_map_believed_to_be_fixed() {
+        let first = || *HashMap::from([(1, ()), (2, ())]).keys().next().unwrap();
+        let (a, b) = thread::scope(|s| {
+            let (a, b) = (s.spawn(first), s.spawn(first));
+            (a.join().unwrap(), b.join().unwrap())
+        });
+        assert_eq!(a, b);
     }
 
     #[test]

@@ -38,6 +38,20 @@ mod broken {
         });
     }
 
+    /// Needs a schedule in which the longer sleep ends before a thread that could run.
+    #[test]
+    fn panics_a_sleep_believed_to_outlast_what_another_thread_does() {
+        let ready = AtomicBool::new(false);
+        thread::scope(|s| {
+            s.spawn(|| {
+                thread::sleep(PAUSE / 10);
+                ready.store(true, SeqCst);
+            });
+            thread::sleep(PAUSE);
+            assert!(ready.load(SeqCst));
+        });
+    }
+
     /// The two sleepers wake together and both see the counter before either has raised it.
     #[test]
     fn panics_a_lost_update_after_a_common_sleep() {

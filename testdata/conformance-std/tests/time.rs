@@ -1,8 +1,8 @@
 //! `sleep`, `Instant` and time-outs, as far as they hold with any clock.
 
 mod correct {
-    use std::sync::Mutex;
     use std::sync::mpsc::{RecvTimeoutError, channel};
+    use std::sync::{Arc, Condvar, Mutex};
     use std::thread;
     use std::time::{Duration, Instant, SystemTime};
 
@@ -93,6 +93,24 @@ mod correct {
         assert_eq!(result, Err(RecvTimeoutError::Timeout));
         assert!(waited >= SHORT);
         drop(tx);
+    }
+
+    /// The pool waits for a worker that only has to run: half a minute is not the time that this takes.
+    #[test]
+    fn a_pool_hands_out_a_connection_long_before_half_a_minute_is_over() {
+        let pool = Arc::new((Mutex::new(Vec::new()), Condvar::new()));
+        let worker = Arc::clone(&pool);
+        let connecting = thread::spawn(move || {
+            worker.0.lock().unwrap().push("connection");
+            worker.1.notify_one();
+        });
+        let idle = pool.0.lock().unwrap();
+        let half_a_minute = Duration::from_secs(30);
+        let (mut idle, _) =
+            pool.1.wait_timeout_while(idle, half_a_minute, |idle| idle.is_empty()).unwrap();
+        assert_eq!(idle.pop(), Some("connection"), "timed out");
+        drop(idle);
+        connecting.join().unwrap();
     }
 
     #[test]

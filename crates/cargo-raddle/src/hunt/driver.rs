@@ -67,6 +67,7 @@ impl Lab<'_> {
             memory_mb: self.settings.memory_mb,
             hang_ms: self.settings.hang_ms,
             crates: subject.crates.clone(),
+            timeouts: self.settings.timeouts,
             replay: None,
             traces: 0,
             jobs: 1,

@@ -7,6 +7,7 @@ use crate::error;
 use raddle_core::hunt::generate::{PairCoverage, PatternCoverage};
 use raddle_core::hunt::oracle::OracleCost;
 use raddle_core::outcome::Kind;
+use raddle_core::protocol::Timeouts;
 use raddle_core::trace::Symbols;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -33,6 +34,8 @@ pub struct Settings {
     pub until_settled: Option<Duration>,
     /// Findings after which it ends.
     pub max_findings: u64,
+    /// When waits may end although a thread could run.
+    pub timeouts: Timeouts,
     /// Limits of an execution.
     pub max_steps: u64,
     /// In megabytes.

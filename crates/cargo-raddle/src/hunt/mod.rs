@@ -311,6 +311,7 @@ fn settings(args: &HuntSearchArgs, sandbox: bool) -> Result<Settings> {
         budget,
         until_settled: args.until_settled,
         max_findings: args.max_findings,
+        timeouts: args.timeouts,
         max_steps: args.max_steps,
         memory_mb: args.memory,
         hang_ms: u64::try_from(args.hang.as_millis()).unwrap_or(u64::MAX),

@@ -3,7 +3,7 @@
 
 use raddle_core::hunt::protocol::{Reply, Request};
 use raddle_core::hunt::{CallResult, Execution, Run, RunReply};
-use raddle_core::protocol::{Entry, JOB_VAR, Job};
+use raddle_core::protocol::{Entry, JOB_VAR, Job, Timeouts};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -127,6 +127,7 @@ impl Worker {
             memory_mb: 64,
             hang_ms: 3_000,
             crates: vec!["harness_fixture".to_owned()],
+            timeouts: Timeouts::default(),
             replay: None,
             traces: 0,
             jobs: 1,

@@ -210,7 +210,10 @@ pub fn lost_update() -> Failure {
         threads: vec![],
         execution: 17,
         check: 0,
-        schedule: Schedule { transfers: vec![Transfer { at: 40, to: ThreadId(1), timeout: false }] },
+        schedule: Schedule {
+            transfers: vec![Transfer { at: 40, to: ThreadId(1), timeout: false }],
+            ..Schedule::default()
+        },
         trace: Trace { events: vec![load(0), load(1), store(1), store(0)], vars: vec![NameId(0)] },
         symbols: Symbols {
             sites: vec![site("Counter::add", 2), site("Counter::add", 3)],

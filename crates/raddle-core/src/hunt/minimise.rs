@@ -11,7 +11,6 @@ use super::protocol::{Execution, Executor, ExecutorError, Fresh, Run};
 use super::simplify;
 use super::test::Test;
 use super::wire;
-use crate::schedule::Schedule;
 use serde::{Deserialize, Serialize};
 
 /// A test, an execution of it, and what is wrong with it.
@@ -265,11 +264,11 @@ impl Minimiser<'_> {
                     continue;
                 }
                 self.attempts += 1;
-                let mut fewer = self.best.execution.schedule.transfers.clone();
-                fewer.drain(i..i + count);
+                let mut fewer = self.best.execution.schedule.clone();
+                fewer.transfers.drain(i..i + count);
                 let test = self.best.test.clone();
                 let run = Run {
-                    replay: Some(Schedule { transfers: fewer }),
+                    replay: Some(fewer),
                     fresh: Fresh::Once,
                     ..Run::new(wire::encode(&test), "random", self.options.seed, 1)
                 };

@@ -45,6 +45,10 @@ impl Strategy for Dfs {
         !self.done
     }
 
+    fn is_systematic(&self) -> bool {
+        true
+    }
+
     fn choose(&mut self, view: &View<'_>) -> Choice {
         let find = |t: ThreadId| view.enabled.iter().position(|e| e.thread == t);
         let preempts = |t: ThreadId| view.last_enabled() && t != view.last;

@@ -130,6 +130,11 @@ pub trait Strategy: std::fmt::Debug + Send {
     fn every_step(&self) -> bool {
         false
     }
+    /// Whether it relies on each execution going as those before it did as long as the same choices are made: with the same random
+    /// numbers, and with time passing by the same rules.
+    fn is_systematic(&self) -> bool {
+        false
+    }
     /// Whether a thread that has done nothing visible for long should be made to give way late rather than soon.
     fn is_patient(&self) -> bool {
         false

@@ -133,6 +133,10 @@ impl Strategy for Order {
         Choice::Run(turn.or_else(|| find(view.last)).unwrap_or(0))
     }
 
+    fn is_systematic(&self) -> bool {
+        true
+    }
+
     fn listens(&self) -> bool {
         true
     }

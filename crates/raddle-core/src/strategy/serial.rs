@@ -211,6 +211,10 @@ impl Strategy for Serial {
         true
     }
 
+    fn is_systematic(&self) -> bool {
+        true
+    }
+
     fn is_patient(&self) -> bool {
         true
     }

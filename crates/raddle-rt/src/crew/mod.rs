@@ -214,9 +214,10 @@ fn serve(board: &'static Board, number: usize, start: Start, arg: usize, statics
                 crate::quit(LEAVES);
             }
             board.begins(number, n);
-            heap::persistent(|| store.strategy.begin());
+            heap::persistent(|| store.begin_search(n));
             store.begin();
             store.stats.executions = n;
+            store.schedule.stream = store.stream();
             brisk::execute(|| r.execute(start, arg));
             control::conclude(store, Outcome::Passed);
             if store.learned {
@@ -256,6 +257,7 @@ pub fn process_ends(code: i32) {
 #[derive(PartialEq, Eq)]
 struct Known {
     uncontrolled: usize,
+    unexplored: usize,
     unjoined: usize,
     threads: usize,
     missing_stacks: usize,
@@ -269,6 +271,7 @@ impl Known {
     fn of(store: &Store) -> Known {
         Known {
             uncontrolled: store.stats.uncontrolled.len(),
+            unexplored: store.stats.unexplored.len(),
             unjoined: store.unjoined.len(),
             threads: store.most_threads,
             missing_stacks: store.missing_stacks.len(),

@@ -105,7 +105,7 @@ fn push(
 ) {
     let traces = hunt.request.as_ref().and_then(|r| r.runs.get(hunt.replies.len())).is_some_and(|r| r.traces);
     let trace = traces.then(|| hunt.follower.trace());
-    let schedule = store.replay.clone().unwrap_or(schedule);
+    let schedule = store.replay.as_ref().map_or(schedule, |_| store.how_to_repeat());
     hunt.in_doubt = !explained && hunt.request.as_ref().is_some_and(|r| r.watched);
     let Some(reply) = &mut hunt.reply else { return };
     let held_bytes = malloc::heap().held() as u64;

@@ -250,6 +250,7 @@ fn begin_execution(store: &mut Store, hunt: &mut Hunt) -> bool {
         return false;
     }
     reply.executions += 1;
+    store.begin_hunted(reply.executions);
     store.begin();
     store.stats.executions = reply.executions;
     hunt.record.begin();

@@ -1,9 +1,13 @@
 //! Randomness from the seed.
+//!
+//! A seed gives many streams of random numbers. What comes before the executions of a search draws from stream 0; an execution draws
+//! from the one that its schedule names.
 
 use crate::real::real;
-use crate::runtime::{self, rt};
+use crate::runtime::{self, Mode, rt};
 use crate::table::mix;
 use libc::{c_void, size_t};
+use raddle_core::protocol::Unexplored;
 
 /// How many words were drawn in this process.
 static mut DRAWN: u64 = 0;
@@ -22,14 +26,17 @@ pub unsafe extern "C" fn getrandom(buffer: *mut c_void, len: size_t, flags: u32)
         // SAFETY: forwarded.
         return unsafe { (real().getrandom)(buffer, len, flags) };
     }
-    let seed = rt().store.job.seed;
+    let r = rt();
+    r.leave_out(Unexplored::RandomData);
+    r.store.draws |= r.mode == Mode::Search;
+    let key = mix(r.store.job.seed ^ 0x5EED) ^ mix(r.store.schedule.stream);
     for i in 0..len {
         // SAFETY: the caller's buffer has `len` bytes; one controlled thread.
         unsafe {
             if i % 8 == 0 {
                 DRAWN += 1;
             }
-            let word = mix(mix(seed ^ 0x5EED) ^ DRAWN);
+            let word = mix(key ^ DRAWN);
             *(buffer as *mut u8).add(i) = (word >> (8 * (i % 8))) as u8;
         }
     }

@@ -8,17 +8,23 @@ use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use libc::{c_int, c_void, clockid_t, timespec};
 use raddle_core::Op;
+use raddle_core::protocol::Unexplored;
 
 fn sleep_until(deadline: u64) {
     let _inside = Inside::enter();
     rt().tick();
     let r = rt();
     let e = r.event(here(), Op::Sleep);
-    let w =
-        Wait { key: 0, bits: 0, kind: WaitKind::Sleep, deadline: Some(deadline), early: false, ticket: 0 };
-    runtime::wait(e, w);
+    runtime::wait(e, Wait::new(0, 0, WaitKind::Sleep, Some(deadline)));
     rt().record(e);
     progress::progressed();
+}
+
+/// The program looks at a clock.
+fn glance() -> u64 {
+    let r = rt();
+    r.leave_out(Unexplored::Clock);
+    r.clock.glance()
 }
 
 /// # Safety
@@ -104,7 +110,7 @@ pub unsafe extern "C" fn clock_gettime(clock: clockid_t, out: *mut timespec) -> 
         // SAFETY: forwarded.
         return unsafe { (real().clock_gettime)(clock, out) };
     }
-    let now = rt().clock.glance();
+    let now = glance();
     // SAFETY: valid by the caller's promise.
     unsafe { *out = Clock::reading(clock, now) };
     0
@@ -118,7 +124,7 @@ pub unsafe extern "C" fn gettimeofday(out: *mut libc::timeval, zone: *mut c_void
         // SAFETY: forwarded.
         return unsafe { (real().gettimeofday)(out, zone) };
     }
-    let t = Clock::reading(libc::CLOCK_REALTIME, rt().clock.glance());
+    let t = Clock::reading(libc::CLOCK_REALTIME, glance());
     // SAFETY: valid by the caller's promise.
     unsafe { *out = libc::timeval { tv_sec: t.tv_sec, tv_usec: t.tv_nsec / 1000 } };
     0
@@ -132,7 +138,7 @@ pub unsafe extern "C" fn time(out: *mut libc::time_t) -> libc::time_t {
         // SAFETY: forwarded.
         return unsafe { (real().time)(out) };
     }
-    let t = Clock::reading(libc::CLOCK_REALTIME, rt().clock.glance()).tv_sec;
+    let t = Clock::reading(libc::CLOCK_REALTIME, glance()).tv_sec;
     if !out.is_null() {
         // SAFETY: valid by the caller's promise.
         unsafe { *out = t };

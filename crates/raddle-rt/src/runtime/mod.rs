@@ -8,11 +8,13 @@
 //!
 //! References to [`Runtime`] must not live across a switch of fibers; each function takes a fresh one.
 
+mod early;
 mod globals;
 mod load;
 mod pick;
 mod switch;
 
+pub use early::EarlyEnds;
 pub use globals::{
     Inside, LISTENING, ME, active, alone, brisk, calm, controlled, in_stack, install, installed, me, rt,
     set_active, set_brisk, set_calm, unseen,
@@ -115,6 +117,8 @@ pub struct Runtime {
     pub replay_at: usize,
     /// Virtual time.
     pub clock: Clock,
+    /// Which waits may still end although threads could run.
+    pub early_ends: EarlyEnds,
     /// Who touched what.
     pub shadow: Shadow,
     /// Lock sets.
@@ -174,6 +178,7 @@ impl Runtime {
             uncounted: false,
             replay_at: 0,
             clock: Clock::new(),
+            early_ends: EarlyEnds::NONE,
             shadow: Shadow::new(),
             locksets: Locksets::new(),
             vars: Vars::new(),

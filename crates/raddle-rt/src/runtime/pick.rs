@@ -10,10 +10,6 @@ use crate::sync::words;
 use raddle_core::strategy::{Choice, Strategy, View};
 use raddle_core::{Event, LockMode, Op, SiteId, ThreadId};
 
-/// Time-outs per thread that may fire although another thread could run.
-const EARLY_TIMEOUTS: u32 = 3;
-/// For how long a runnable thread may be kept waiting while a time-out fires, in virtual nanoseconds.
-const LONGEST_DELAY: u64 = 60 * 1_000_000_000;
 /// Steps that remaining threads may still take once the test itself is over.
 const EPILOGUE: u64 = 20_000;
 
@@ -43,7 +39,7 @@ impl Runtime {
     }
 
     /// Whether something that a spinning thread read has changed.
-    fn moved(&self, f: &Fiber) -> bool {
+    pub(super) fn moved(&self, f: &Fiber) -> bool {
         f.spin.iter().any(|r| load(r.addr, r.size) != r.value)
     }
 
@@ -68,7 +64,7 @@ impl Runtime {
             None => true,
         };
         let mut able = std::mem::take(&mut self.able);
-        let mut settle = None;
+        let (mut settle, mut held_back) = (None, None);
         for i in self.standing.unclear.iter() {
             let f = &*self.fibers[i];
             let can = match f.state {
@@ -82,13 +78,20 @@ impl Runtime {
                 State::Yielded(at) => self.steps > at,
                 State::Lock(gate) => self.open(gate) || !f.queued && self.can_queue(gate),
                 State::Spinning => self.moved(f),
+                State::Waiting(w) if self.may_end(f, w) => true,
                 State::Waiting(w) => {
-                    w.early && f.early_timeouts < EARLY_TIMEOUTS && self.may_pass(w.deadline)
+                    held_back = held_back.or(w.early.then_some(w.kind));
+                    false
                 }
             };
             if can {
                 able.insert(i);
             }
+        }
+        if let (Some(kind), None, Mode::Search) = (held_back, settle, self.mode)
+            && !able.is_empty()
+        {
+            self.leave_out(kind.ends_early());
         }
         self.able = able;
         settle
@@ -115,7 +118,7 @@ impl Runtime {
     }
 
     /// The time at which the first wait ends by itself.
-    fn next_deadline(&self) -> Option<u64> {
+    pub(super) fn next_deadline(&self) -> Option<u64> {
         let deadlines = self.fibers.iter().filter_map(|f| match f.state {
             State::Waiting(w) => w.deadline,
             _ => None,
@@ -123,18 +126,14 @@ impl Runtime {
         deadlines.min()
     }
 
-    /// Whether time may pass until then although threads could run: nothing else is due before, and it is not
-    /// longer than a thread can be believed to be held up by its operating system.
-    fn may_pass(&self, deadline: Option<u64>) -> bool {
-        deadline <= self.next_deadline() && deadline.is_some_and(|d| d <= self.clock.now() + LONGEST_DELAY)
-    }
-
-    /// Lets time pass until the next deadline; wakes whom it concerns.
+    /// Lets time pass until the next deadline. Whose time has come can go on; as long as none of them does, another thread may still
+    /// wake it, in a search as in a replay. Those of the harness are not asked.
     fn pass_time(&mut self) -> bool {
         let Some(at) = self.next_deadline() else { return false };
         self.clock.advance_to(at);
         for i in 0..self.fibers.len() {
             if let State::Waiting(w) = self.fibers[i].state
+                && !w.early
                 && w.deadline.is_some_and(|d| d <= at)
             {
                 self.expire(i);
@@ -177,8 +176,8 @@ impl Runtime {
             let Some(i) = self.able.nth(k) else {
                 crate::fatal("a strategy chose a thread that is not there")
             };
-            if matches!(self.fibers[i].state, State::Waiting(_)) {
-                self.fibers[i].early_timeouts += 1;
+            if let State::Waiting(w) = self.fibers[i].state {
+                self.note_end(i, w);
                 self.expire(i);
             }
             return i;
@@ -279,7 +278,7 @@ impl Runtime {
     }
 
     /// Whether a thread could go on by itself, for replays.
-    fn runnable(&self, i: usize) -> bool {
+    pub(super) fn runnable(&self, i: usize) -> bool {
         match self.fibers[i].state {
             State::Waiting(_) | State::Exited => false,
             State::Lock(gate) => self.open(gate) || !self.fibers[i].queued && self.can_queue(gate),
@@ -326,6 +325,14 @@ impl Runtime {
         self.store.replay.as_ref().and_then(|s| s.transfers.get(self.replay_at)).is_some_and(|t| t.at == here)
     }
 
+    /// Ends a thread's wait if its time is to run out.
+    fn end_in_replay(&mut self, i: usize, timeout: bool) {
+        if let (State::Waiting(w), true) = (self.fibers[i].state, timeout) {
+            self.note_end(i, w);
+            self.expire(i);
+        }
+    }
+
     /// Who runs next according to the schedule.
     pub(super) fn follow(&mut self) -> usize {
         let me = self.current();
@@ -338,9 +345,7 @@ impl Runtime {
                 if i >= self.fibers.len() {
                     crate::failure::diverged("the schedule names a thread that does not exist");
                 }
-                if t.timeout {
-                    self.expire(i);
-                }
+                self.end_in_replay(i, t.timeout);
                 if !self.runnable(i) {
                     crate::failure::diverged("the schedule continues a thread that cannot go on");
                 }
@@ -350,7 +355,7 @@ impl Runtime {
             _ if self.runnable(me) => me,
             _ => {
                 if let State::Waiting(Wait { deadline: Some(_), .. }) = self.fibers[me].state {
-                    self.expire(me);
+                    self.end_in_replay(me, true);
                     return me;
                 }
                 if next.is_none() {

@@ -307,6 +307,8 @@ pub fn wait(event: Event, mut wait: Wait) -> Woken {
     let r = rt();
     r.tickets += 1;
     wait.ticket = r.tickets;
+    wait.since = r.clock.now();
+    wait.early = wait.deadline.is_some() && !r.me().system;
     let f = r.me();
     f.woken = Woken::Up;
     step(event, State::Waiting(wait));

@@ -4,6 +4,7 @@ use crate::clock::{Clock, duration};
 use crate::fiber::{State, Wait, WaitKind, Woken};
 use crate::progress;
 use crate::runtime::{self, rt};
+use raddle_core::protocol::Unexplored;
 use raddle_core::{Op, SiteId};
 
 const WAIT: i32 = 0;
@@ -87,8 +88,12 @@ fn wait(addr: usize, expected: u32, deadline: Option<u64>, bits: u32, site: Site
     let r = rt();
     r.tick();
     let e = r.event(site, Op::Wait { on, timed_out: false });
-    let w = Wait { key: addr, bits, kind: WaitKind::Futex, deadline, early: deadline.is_some(), ticket: 0 };
+    let w = Wait::new(addr, bits, WaitKind::Futex, deadline);
     runtime::me().relock = relock;
+    // A brisk execution does not look far enough to tell whose wait it is; those that are recorded have told.
+    if !runtime::brisk() && rt().store.sites.may_wake_for_nothing(site, &mut rt().store.image) {
+        rt().leave_out(Unexplored::SpuriousWakeups);
+    }
     let woken = runtime::wait(e, w);
     let r = rt();
     runtime::me().relock = None;

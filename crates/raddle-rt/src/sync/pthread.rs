@@ -7,6 +7,7 @@ use crate::progress;
 use crate::real::real;
 use crate::runtime::{self, rt};
 use libc::{c_int, clockid_t, timespec};
+use raddle_core::protocol::Unexplored;
 use raddle_core::{LockMode, Op, SiteId, VarId};
 use std::collections::BTreeMap;
 
@@ -147,7 +148,7 @@ pub fn timed_lock(addr: usize, mode: LockMode, mutex: bool, limit: Limit, site: 
     loop {
         let r = rt();
         let e = r.event(site, Op::Wait { on, timed_out: false });
-        let w = Wait { key: addr, bits: !0, kind: WaitKind::Semaphore, deadline, early: true, ticket: 0 };
+        let w = Wait::new(addr, !0, WaitKind::Semaphore, deadline);
         if runtime::wait(e, w) == Woken::TimedOut {
             return libc::ETIMEDOUT;
         }
@@ -216,14 +217,8 @@ pub fn cond_wait(cond: usize, mutex: usize, limit: Option<Limit>, site: SiteId) 
     let on = r.var(cond);
     let e = r.event(site, Op::Wait { on, timed_out: false });
     let deadline = limit.map(Limit::deadline);
-    let w = Wait {
-        key: cond,
-        bits: !0,
-        kind: WaitKind::Condition,
-        deadline,
-        early: deadline.is_some(),
-        ticket: 0,
-    };
+    let w = Wait::new(cond, !0, WaitKind::Condition, deadline);
+    r.leave_out(Unexplored::SpuriousWakeups);
     let woken = runtime::wait(e, w);
     let r = rt();
     let e = r.event(site, Op::Wait { on, timed_out: woken == Woken::TimedOut });
@@ -281,7 +276,7 @@ pub fn barrier_wait(addr: usize, site: SiteId) -> Option<c_int> {
 fn block(on: VarId, key: usize, kind: WaitKind, deadline: Option<u64>, site: SiteId) -> Woken {
     let r = rt();
     let e = r.event(site, Op::Wait { on, timed_out: false });
-    let w = Wait { key, bits: !0, kind, deadline, early: deadline.is_some(), ticket: 0 };
+    let w = Wait::new(key, !0, kind, deadline);
     runtime::wait(e, w)
 }
 

@@ -99,7 +99,7 @@ impl Simulator {
                     *pairs.entry((a.0, b.0)).or_default() += 1;
                 });
             }
-            let schedule = Schedule { transfers: world.transfers };
+            let schedule = Schedule { transfers: world.transfers, ..Schedule::default() };
             let failure = failure.map(|kind| Box::new(failed(kind, &schedule)));
             let execution = Execution {
                 index: reply.executions,

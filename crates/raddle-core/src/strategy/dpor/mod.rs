@@ -134,6 +134,10 @@ impl Strategy for Dpor {
         Choice::Run(here.unwrap_or(0))
     }
 
+    fn is_systematic(&self) -> bool {
+        true
+    }
+
     fn every_step(&self) -> bool {
         true
     }
