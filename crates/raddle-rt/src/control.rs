@@ -409,7 +409,6 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize) -> Stop {
     let mut statics = Statics::of_program(store);
     let mut in_doubt = None;
     start_ticking();
-    r.offsets = Offsets::now();
     let stop = loop {
         r.blocks.reserve(store.most_threads.max(8));
         r.stacks.add(store.missing_stacks.drain(..));
@@ -534,7 +533,6 @@ impl Runtime {
     /// One execution of a closure, in this process.
     pub fn execute(&mut self, start: crate::fiber::Start, arg: usize) {
         let _inside = Inside::enter();
-        self.offsets.restore();
         for mut f in self.fibers.drain(..) {
             if let Some(s) = f.stack.take() {
                 self.stacks.give(s);

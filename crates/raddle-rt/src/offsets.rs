@@ -1,12 +1,11 @@
 //! Positions in files that were open when executions began.
 //!
 //! A process and its copies share them, and going back in memory does not undo them: without this module the second execution of
-//! a test that reads such a file would begin at its end.
+//! a test that reads such a file would begin at its end. Closures are left alone: they may tell the test something by way of a file.
 
 use libc::{c_int, off_t};
 
 /// Descriptors of files, and where they stood.
-#[derive(Default)]
 pub struct Offsets(Vec<(c_int, off_t)>);
 
 /// Standard input and output, which are not the program's alone.

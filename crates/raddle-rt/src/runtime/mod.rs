@@ -33,7 +33,6 @@ use crate::hooks::{self, RECENT};
 use crate::lockset::Locksets;
 use crate::memory;
 use crate::names::{NameKey, Vars};
-use crate::offsets::Offsets;
 use crate::progress::PATIENCE;
 use crate::rounds::Rounds;
 use crate::shadow::Shadow;
@@ -131,8 +130,6 @@ pub struct Runtime {
     pub blocks: tls::Pool,
     /// Unused stacks.
     pub stacks: stack::Pool,
-    /// Where files stood when executions of a closure began.
-    pub offsets: Offsets,
     /// Fibers of earlier executions, to be used again.
     #[expect(clippy::vec_box, reason = "they go back to `fibers`")]
     pub spare: Vec<Box<Fiber>>,
@@ -185,7 +182,6 @@ impl Runtime {
             models: Models::default(),
             blocks: tls::Pool::new(),
             stacks: stack::Pool::default(),
-            offsets: Offsets::default(),
             spare: Vec::new(),
             recent_vars: Box::new([(0, 0, VarId(0)); RECENT]),
             frees: 1,
