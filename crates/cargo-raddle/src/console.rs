@@ -129,7 +129,7 @@ impl Console {
             ),
             Verdict::Uncontrolled => format!("NOT TESTED: {} ({})", uncontrolled(stats), self.counts(stats)),
             Verdict::TooLong => format!(
-                "NOT TESTED: executions come to no end within ten times --max-steps or the --budget; allow more or make it smaller ({})",
+                "NOT TESTED: executions come to no end within ten times --max-steps or the --budget, or to no visible step within --hang; allow more or make it smaller ({})",
                 self.counts(stats)
             ),
             Verdict::Unconfirmed => format!("NOT CONFIRMED ({})", self.counts(stats)),

@@ -51,11 +51,11 @@ pub struct Job {
     pub max_failures: u64,
     /// Every access is a scheduling point, not only those known to matter.
     pub every_access: bool,
-    /// An execution that takes more steps than this is a livelock.
+    /// Steps of an execution that the strategy decides; ten times as many that lead nowhere new are a livelock.
     pub max_steps: u64,
     /// An execution that allocates more than this is a crash; more than [`MOST_MEMORY_MB`] is no more than that.
     pub memory_mb: u64,
-    /// An execution that does not come back from code outside our control for so long is a time-out.
+    /// A thread that computes for so long without a visible step is ended; a time-out if it would never end.
     pub hang_ms: u64,
     /// The crates whose frames count as the user's own, by crate name (underscores).
     pub crates: Vec<String>,
@@ -200,8 +200,8 @@ pub struct Stats {
     pub points: u64,
     /// Intercepted calls that could not be modelled, by name, with the place that made them.
     pub uncontrolled: Vec<Uncontrolled>,
-    /// Executions that were given up because they had come to no end after ten times the steps allowed, or, if no other
-    /// came to its end, within the budget, though they still got somewhere.
+    /// Executions that were given up because they had come to no end after many times the steps allowed, or, if no other
+    /// came to its end, within the budget, though they still got somewhere; or to no visible step for too long.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub too_long: u64,
     /// Where threads that nobody joins panicked. Such a panic is a failure only if it depends on the schedule.

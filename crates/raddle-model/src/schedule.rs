@@ -21,6 +21,11 @@ pub struct Transfer {
     pub timeout: bool,
 }
 
+impl Transfer {
+    /// In place of a thread: from here on chance decides, with fair turns for everybody. So end the schedules of livelocks.
+    pub const BY_CHANCE: ThreadId = ThreadId(u32::MAX);
+}
+
 /// Every transfer of control of one execution, in order, starting with thread 0 running, and the random numbers it draws.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Schedule {

@@ -98,7 +98,10 @@ fn begin(store: &mut Store) {
     go_about_it(store);
 }
 
-fn go_about_it(store: &Store) {
+fn go_about_it(store: &mut Store) {
+    if store.brisk {
+        store.limit = store.job.max_steps;
+    }
     runtime::set_brisk(store.brisk);
     patch::set(store.brisk && !store.impatient);
 }
@@ -120,11 +123,11 @@ pub fn too_long() -> ! {
 }
 
 /// The child's last execution was a brisk one and went wrong, as is in the store: repeats it with `run` in another child and
-/// puts what is found there in its place.
-pub fn look_again(store: &mut Store, fate: &Fate, run: impl FnOnce()) {
+/// puts what is found there in its place; tells what became of the other child.
+pub fn look_again(store: &mut Store, fate: &Fate, run: impl FnOnce()) -> Fate {
     store.brisk = false;
     // A thread that only a look makes yield may have waited in vain.
-    let hung = matches!(fate, Fate::Hung);
+    let hung = fate.hung();
     store.never_brisk |= hung;
     store.impatient |= hung;
     let first = store.failure.take();
@@ -153,4 +156,5 @@ pub fn look_again(store: &mut Store, fate: &Fate, run: impl FnOnce()) {
     } else {
         store.end = End::Failed;
     }
+    fate
 }

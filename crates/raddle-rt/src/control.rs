@@ -13,6 +13,7 @@ use crate::brisk;
 use crate::crew;
 use crate::failure;
 use crate::fiber::State;
+use crate::hang::{Hang, Watch};
 use crate::heap;
 use crate::independence::{self, Statics};
 use crate::messages;
@@ -77,7 +78,8 @@ fn next(store: &mut Store) -> Option<Stop> {
     } else if store.stats.executions >= job.schedules || spent || store.stats.too_long >= TOO_MANY {
         return Some(Stop::Budget);
     } else if !heap::persistent(|| store.begin_search(store.stats.executions + 1)) {
-        return Some(Stop::Exhausted);
+        // Where chance decided, not everything was tried.
+        return Some(if store.chanced { Stop::Budget } else { Stop::Exhausted });
     }
     store.begin();
     store.stats.executions += 1;
@@ -89,6 +91,9 @@ fn next(store: &mut Store) -> Option<Stop> {
 pub fn conclude(store: &mut Store, outcome: Outcome) {
     if outcome != Outcome::Abandoned {
         store.stats.completed += 1;
+    }
+    if outcome == Outcome::Passed && !store.brisk && !crew::is_member() {
+        store.longest = store.longest.max(store.last_steps);
     }
     if store.stats.executions <= store.job.traces {
         messages::trace(store);
@@ -121,22 +126,28 @@ pub enum Fate {
     Exited(i32),
     /// A signal killed it.
     Killed(i32),
-    /// It made no progress and was killed by us.
-    Hung,
+    /// It made no progress and was ended.
+    Hung(Hang),
+}
+
+impl Fate {
+    /// It made no progress.
+    pub fn hung(&self) -> bool {
+        matches!(self, Fate::Hung(_))
+    }
 }
 
 /// Waits for a child, looking at its heartbeat.
 pub fn wait_for(pid: i32, store: &mut Store) -> Fate {
     let patience = store.job.hang_ms.max(1);
-    let (budget, steps) = (store.job.budget_ms, store.job.max_steps);
+    let budget = store.job.budget_ms;
     let latest = if budget == 0 || store.replay.is_some() { u64::MAX } else { budget + LATE_MS };
     // SAFETY: plain system calls on our own child; what is read is written by the child, hence volatile.
     unsafe {
         let heartbeat = &raw const store.heartbeat;
         let beat = || heartbeat.read_volatile();
-        let mut last = beat();
-        let mut still = 0;
-        let mut hung = false;
+        let mut watch = Watch::new(pid, patience, beat());
+        let mut hung = None;
         let mut status = 0;
         // Every tick of the clock interrupts the wait.
         while (real().waitpid)(pid, &mut status, 0) != pid {
@@ -148,22 +159,23 @@ pub fn wait_for(pid: i32, store: &mut Store) -> Fate {
             }
             if store.now_ms >= latest {
                 // Its next step is one too many, and it gives the execution up.
-                (&raw mut store.job.max_steps).write_volatile(0);
+                (&raw mut store.limit).write_volatile(0);
             }
-            still = if beat() == last { still + LOOK.as_millis() as u64 } else { 0 };
-            last = beat();
-            if still > patience && !hung {
-                hung = true;
-                libc::kill(pid, libc::SIGKILL);
+            if hung.is_none() {
+                hung = watch.look(beat(), LOOK.as_millis() as u64);
+                if hung.is_some() {
+                    libc::kill(pid, libc::SIGKILL);
+                }
             }
         }
-        store.job.max_steps = steps;
-        if hung {
-            Fate::Hung
+        if let Some(hang) = hung {
+            Fate::Hung(hang)
         } else if libc::WIFSIGNALED(status) {
             Fate::Killed(libc::WTERMSIG(status))
         } else if libc::WEXITSTATUS(status) == messages::DESERTED {
             crate::quit(messages::DESERTED)
+        } else if libc::WEXITSTATUS(status) == messages::BUSY {
+            Fate::Hung(Hang::Busy)
         } else {
             Fate::Exited(libc::WEXITSTATUS(status))
         }
@@ -173,10 +185,8 @@ pub fn wait_for(pid: i32, store: &mut Store) -> Fate {
 /// A failure that the child could not report itself.
 pub fn silent_failure(store: &mut Store, fate: &Fate) {
     let (kind, message) = match fate {
-        Fate::Hung => (
-            Kind::Timeout,
-            format!("no visible step for {} ms: the program hangs outside our control", store.job.hang_ms),
-        ),
+        // Not a failure; see `after_hang`.
+        Fate::Hung(_) => return,
         Fate::Killed(s) => (Kind::Crash, format!("killed by signal {s}")),
         Fate::Exited(code) => (Kind::Crash, format!("ended unexpectedly with status {code}")),
     };
@@ -202,8 +212,7 @@ pub fn silent_failure(store: &mut Store, fate: &Fate) {
 
 /// A child has ended: a failure that it could not report itself is put into the store.
 pub fn complete(store: &mut Store, fate: &Fate) {
-    let uncontrolled = matches!(fate, Fate::Hung) && !store.stats.uncontrolled.is_empty();
-    if !matches!(fate, Fate::Exited(SAID)) && store.end == End::Running && !uncontrolled {
+    if !matches!(fate, Fate::Exited(SAID)) && store.end == End::Running {
         silent_failure(store, fate);
     }
 }
@@ -216,12 +225,40 @@ fn count_failure(store: &mut Store) {
     }
 }
 
+/// Notes why a child made no progress, which says nothing about the program; tells it in words.
+pub fn note_hang(store: &mut Store, hang: &Hang) -> &'static str {
+    match hang {
+        Hang::Asleep(call) => {
+            if store.stats.uncontrolled.is_empty() {
+                failure::note_uncontrolled_at(call, None);
+            }
+            "it waits for something that raddle does not control"
+        }
+        // It may wait there in a way that looks like work.
+        Hang::Busy if !store.stats.uncontrolled.is_empty() => {
+            "it waits for something that raddle does not control"
+        }
+        Hang::Busy => {
+            store.stats.too_long += 1;
+            "it takes more time from one visible step to the next than --hang allows"
+        }
+    }
+}
+
+/// Draws the conclusion from a child that made no progress; a reason to stop, if there is one.
+fn after_hang(store: &mut Store, hang: &Hang) -> Option<Stop> {
+    let why = note_hang(store, hang);
+    conclude(store, Outcome::Abandoned);
+    if store.replay.is_some() {
+        return Some(Stop::Diverged(why.to_owned()));
+    }
+    (!store.stats.uncontrolled.is_empty()).then_some(Stop::Budget)
+}
+
 /// Draws the conclusion from a child that has ended; a reason to stop, if there is one.
 fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
-    if matches!(fate, Fate::Hung) && !store.stats.uncontrolled.is_empty() {
-        // No verdict on the program: it waits for something that nobody here decides.
-        conclude(store, Outcome::Abandoned);
-        return Some(Stop::Budget);
+    if let Fate::Hung(hang) = &fate {
+        return after_hang(store, hang);
     }
     complete(store, &fate);
     match store.end.clone() {
@@ -418,12 +455,12 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize) -> Stop {
         if pid == 0 {
             execute_all(store, start, arg, &statics)
         }
-        let fate = wait_for(pid, store);
+        let mut fate = wait_for(pid, store);
         store.now_ms = spent_ms();
         complete(store, &fate);
-        if store.end == End::Failed {
+        if store.end == End::Failed || store.brisk && fate.hung() {
             let first = store.stats.executions == before + 1;
-            look_again(store, &fate, first, start, arg);
+            fate = look_again(store, fate, first, start, arg);
         }
         if store.end == End::Dependent && !is_late(store) {
             in_doubt = independence::start_over(store);
@@ -455,8 +492,9 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize) -> Stop {
     stop
 }
 
-/// Repeats an execution that failed in a child of its own, if it was not recorded, or not the first of its child.
-fn look_again(store: &mut Store, fate: &Fate, first: bool, start: crate::fiber::Start, arg: usize) {
+/// Repeats an execution that failed in a child of its own, if it was not recorded, or not the first of its child; tells what became
+/// of that child where it was not recorded.
+fn look_again(store: &mut Store, fate: Fate, first: bool, start: crate::fiber::Start, arg: usize) -> Fate {
     let run = || {
         let r = rt();
         r.begin_loop();
@@ -465,10 +503,12 @@ fn look_again(store: &mut Store, fate: &Fate, first: bool, start: crate::fiber::
         r.execute(start, arg);
     };
     if store.brisk {
-        brisk::look_again(store, fate, run);
-    } else if !first && !store.isolates && !independence::fails_alone(store, run) {
+        return brisk::look_again(store, &fate, run);
+    }
+    if !first && !store.isolates && !independence::fails_alone(store, run) {
         store.end = End::Dependent;
     }
+    fate
 }
 
 /// Keeps the failure in the store, if there is one, for whoever asked for the check.
@@ -557,7 +597,9 @@ impl Runtime {
         self.steps = 0;
         self.visible = 0;
         self.decisions = 0;
-        self.limit_at = None;
+        self.marks.clear();
+        self.chance_at = None;
+        self.judge_after = 0;
         self.rounds.clear();
         self.patience = match () {
             () if patch::is_on() || self.store.repeats && !self.store.impatient => ENDLESS_PATIENCE,
@@ -581,9 +623,7 @@ impl Runtime {
         runtime::set_active(true);
         runtime::enter_from_host();
         runtime::set_active(false);
-        let r = rt();
-        r.store.stats.steps += r.visible;
-        r.store.stats.decisions += r.decisions as u64;
+        count();
     }
 }
 
@@ -639,6 +679,7 @@ fn count() {
     r.end_sprint();
     r.store.stats.steps += r.visible;
     r.store.stats.decisions += r.decisions as u64;
+    r.store.last_steps = r.steps;
 }
 
 /// The process ends in an orderly way, with this status.

@@ -21,7 +21,7 @@ pub fn export(r: &mut Runtime) -> (Trace, Symbols) {
 pub fn renumbered(r: &Runtime, numbers: &mut Numbers) -> Trace {
     let keep = if r.store.replay.is_some() { shared(&r.store.trace) } else { None };
     let mut out = Renumber { trace: Trace::default(), var_numbers: BTreeMap::new(), numbers };
-    for e in &r.store.trace.events {
+    for e in excerpt(&r.store.trace.events, r.reported) {
         if r.fibers.get(e.thread.0 as usize).is_some_and(|f| f.system) {
             continue;
         }
@@ -34,6 +34,14 @@ pub fn renumbered(r: &Runtime, numbers: &mut Numbers) -> Trace {
         }
     }
     out.trace
+}
+
+/// Of events of which only the first `n` are to be told, and which are many, the beginning and the end.
+fn excerpt(events: &[Event], n: usize) -> impl Iterator<Item = &Event> {
+    const MOST: usize = 1_000;
+    let told = &events[..n.min(events.len())];
+    let (begin, rest) = if n == usize::MAX { (told, &[][..]) } else { told.split_at(MOST.min(told.len())) };
+    begin.iter().chain(&rest[rest.len().saturating_sub(MOST)..])
 }
 
 /// New numbers for old ones, in the order in which these are first mentioned.

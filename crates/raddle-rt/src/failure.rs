@@ -166,10 +166,17 @@ pub fn out_of_steps() -> ! {
     let me = r.current();
     fail(
         Kind::Livelock,
-        format!("no end after {n} steps, nor after ten times as many with fair turns"),
+        format!("no end after {n} steps (--max-steps), nor after ten times as many with fair turns"),
         Some(me),
         stack(me),
     )
+}
+
+/// The running thread has come back to the state that it was in, without a visible step, and nobody else can go on.
+pub fn endless() -> ! {
+    let me = rt().current();
+    let message = "a thread goes round in a circle for ever, without a visible step".to_owned();
+    fail(Kind::Timeout, message, Some(me), stack(me))
 }
 
 /// How the message of a failure begins that used up all memory.

@@ -166,6 +166,16 @@ pub fn reach() -> usize {
     unsafe { PRIVATE.next }
 }
 
+/// Whether an address lies in one of the regions.
+pub fn owns(addr: usize) -> bool {
+    (PRIVATE_BASE..PRIVATE_BASE + REGION).contains(&addr) || is_shared(addr)
+}
+
+/// Whether an address lies in the shared region.
+pub fn is_shared(addr: usize) -> bool {
+    (SHARED_BASE..SHARED_BASE + REGION).contains(&addr)
+}
+
 /// Runs `f` so that what it allocates survives the end of a forked child.
 pub fn persistent<R>(f: impl FnOnce() -> R) -> R {
     within(true, f)

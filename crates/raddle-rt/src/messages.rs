@@ -8,6 +8,8 @@ use raddle_core::protocol::{Message, Stop};
 
 /// Exit status of a process that nobody listens to any more.
 pub const DESERTED: i32 = 79;
+/// Exit status of a child that takes no visible step for long and may take one some time.
+pub const BUSY: i32 = 78;
 
 /// Sends a message, if somebody listens.
 pub fn send(store: &Store, message: &Message) {

@@ -9,7 +9,7 @@
 use crate::fiber::State;
 use crate::rounds::Circle;
 use crate::runtime::{Mode, Runtime, alone, brisk, load, me, rt, step};
-use raddle_core::{Event, Op, SiteId, Trace};
+use raddle_core::{Event, Op, SiteId, Trace, Transfer};
 
 /// Raw events without a dispatch after which a thread is made to yield: it may be spinning on memory that
 /// is not known to be shared yet.
@@ -47,7 +47,7 @@ pub fn patience(site: SiteId) {
 fn impatient(site: SiteId) {
     let r = rt();
     let spinning = me().spin_count >= FUTILE;
-    if r.mode == Mode::Replay {
+    if r.mode == Mode::Replay && r.chance_at.is_none() {
         if r.due() {
             let e = r.event(site, Op::Yield);
             step(e, State::Ready);
@@ -156,58 +156,123 @@ fn waits() -> bool {
     })
 }
 
-/// Whether the last part of an execution still comes to new variables or values: then it is long, not caught in a circle.
-/// `limit` events had been recorded when it had taken as many steps as asked for.
-fn gets_somewhere(trace: &Trace, limit: usize) -> bool {
-    let key = |e: &Event| {
+/// Events of a livelock that are reported after the place where chance decides in a replay: a little of the circle.
+const AFTER: usize = 500;
+
+/// A place in an execution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mark {
+    /// Events before it.
+    events: usize,
+    /// Transfers before it.
+    transfers: usize,
+    /// Where the running thread stands, as a schedule says it.
+    position: u64,
+}
+
+/// The last event of an execution with a variable or value that is new in it.
+fn last_news(trace: &Trace) -> usize {
+    let key = |(i, e): (usize, &Event)| {
         let (var, value) = match e.op {
             Op::Read(a) => (a.var, None),
             Op::Write(a) | Op::Rmw(a) => (a.var, a.written.get()),
             _ => return None,
         };
-        let name = trace.vars[var.0 as usize];
-        Some((name, value))
+        Some((trace.vars[var.0 as usize], value, i))
     };
-    let last = limit + (trace.events.len() - limit) / 10 * 9;
-    let mut seen: Vec<_> = trace.events[..last].iter().filter_map(key).collect();
-    seen.sort_unstable();
-    seen.dedup();
-    trace.events[last..].iter().filter_map(key).any(|k| seen.binary_search(&k).is_err())
+    let mut keys: Vec<_> = trace.events.iter().enumerate().filter_map(key).collect();
+    keys.sort_unstable();
+    keys.dedup_by_key(|&mut (var, value, _)| (var, value));
+    keys.into_iter().map(|(_, _, i)| i).max().unwrap_or(0)
 }
 
 impl Runtime {
-    /// More steps than asked for. In a search, chance decides from here on: whoever is never let run by a strategy, or
-    /// has much to do, gets to an end; whoever keeps others from theirs does not, and goes round in circles.
+    /// This place.
+    pub fn mark(&self) -> Mark {
+        let (events, transfers) = (self.store.trace.events.len(), self.store.schedule.transfers.len());
+        Mark { events, transfers, position: self.fibers[self.current()].position() }
+    }
+
+    /// More steps than the execution was to be left alone for. In a search, chance decides in the end: whoever is never let run by
+    /// a strategy, or has much to do, gets to an end; whoever keeps others from theirs does not, and goes round in circles.
     #[cold]
     pub fn overrun(&mut self) {
-        let limit = self.store.job.max_steps;
         if brisk() {
-            crate::brisk::too_long();
+            if self.steps > self.store.job.max_steps {
+                crate::brisk::too_long();
+            }
+            self.store.limit = self.store.job.max_steps;
+            return;
         }
         if self.mode == Mode::Search {
-            let (events, transfers) = (self.store.trace.events.len(), self.store.schedule.transfers.len());
-            let (events, transfers) = *self.limit_at.get_or_insert((events, transfers));
-            let budget = self.store.job.budget_ms;
-            let spent = budget != 0 && self.store.now_ms >= budget;
-            if !spent && self.steps <= limit.saturating_mul(FAIR_LIMIT) {
+            let late = self.store.limit == 0;
+            let chance_after = self.store.chance_after();
+            if !late && self.steps <= chance_after {
+                self.marks.push(self.mark());
+                self.store.limit = (self.steps * 2).min(chance_after);
                 return;
             }
-            if spent && self.store.stats.completed > 0 {
-                // Others came to their end: this one began too late.
-                crate::control::abandon();
+            if self.chance_at.is_none() {
+                self.chance_at = Some(self.mark());
+                self.store.chanced = true;
             }
-            if spent || self.rounds.is_empty() && gets_somewhere(&self.store.trace, events) {
-                crate::control::too_long();
+            if self.judge(late) {
+                self.cut();
+            } else {
+                return;
             }
-            match self.rounds.look() {
-                None => return,
-                Some(true) => crate::control::too_long(),
-                Some(false) => {}
-            }
-            // A replay is over when it comes to the limit.
-            self.store.trace.events.truncate(events);
-            self.store.schedule.transfers.truncate(transfers);
+        } else if let Some(mark) = self.chance_at {
+            self.reported = mark.events + AFTER;
         }
         crate::failure::out_of_steps();
+    }
+
+    /// Whether the execution is a livelock; does not return if it is given up.
+    fn judge(&mut self, late: bool) -> bool {
+        let most = self.store.job.max_steps;
+        let spent = self.store.job.budget_ms != 0 && self.store.now_ms >= self.store.job.budget_ms;
+        let over = late || spent && self.steps > most;
+        self.judge_after = self.judge_after.max(most.saturating_mul(FAIR_LIMIT));
+        if !over && self.steps <= self.judge_after {
+            return false;
+        }
+        if over && self.store.stats.completed > 0 {
+            // Others came to their end: this one began too late.
+            crate::control::abandon();
+        }
+        let long = over || self.rounds.is_empty() && self.gets_somewhere();
+        if !long {
+            match self.rounds.look() {
+                None => return false,
+                Some(false) => return true,
+                Some(true) => {}
+            }
+        }
+        if over || self.steps >= most.saturating_mul(FAIR_LIMIT * self.store.patience_for_long()) {
+            crate::control::too_long();
+        }
+        // It is merely long.
+        self.judge_after = self.steps * 2;
+        self.rounds.clear();
+        false
+    }
+
+    /// Whether the last part of the execution still came to new variables or values: then it is long, not caught in a circle.
+    fn gets_somewhere(&self) -> bool {
+        let from = self.chance_at.map_or(0, |m| m.events);
+        last_news(&self.store.trace) >= from + (self.store.trace.events.len() - from) / 10 * 9
+    }
+
+    /// Leaves of the record of a livelock what leads into the circle. In a replay chance decides from there on, as it did here in the end.
+    fn cut(&mut self) {
+        let news = last_news(&self.store.trace);
+        let Some(chance_at) = self.chance_at else { return };
+        let mark = self.marks.iter().copied().find(|m| m.events > news).unwrap_or(chance_at);
+        self.reported = mark.events + AFTER;
+        // The strategy is told of what it decided.
+        self.store.trace.events.truncate(chance_at.events);
+        let transfers = &mut self.store.schedule.transfers;
+        transfers.truncate(mark.transfers);
+        transfers.push(Transfer { at: mark.position, to: Transfer::BY_CHANCE, timeout: false });
     }
 }

@@ -67,7 +67,7 @@ const LIST: usize = BASE + PAGE + STACK;
 pub fn mark() -> bool {
     // A block that is fresh now will not be when it is taken for the second time from here.
     rt().blocks.trust_none();
-    let Some(pages) = worth_keeping() else { return false };
+    let Some(pages) = worth_keeping(|at| !crate::hooks::caches(at)) else { return false };
     // SAFETY: a new mapping at an address that nothing else uses.
     let p = unsafe {
         (real().mmap)(
@@ -191,9 +191,16 @@ extern "C" fn keep(_: usize) -> arch::Context {
     }
 }
 
-/// The pages whose contents matter: private, writable and in use. `None` if there are too many, or if it cannot be
+/// Whether there is memory that other processes may write to, apart from the runtime's own.
+pub fn shares_memory() -> bool {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let shared = |line| Mapping::parse(line).is_none_or(|m| m.shared && !crate::heap::is_shared(m.start));
+    maps.is_empty() || maps.lines().any(shared)
+}
+
+/// The pages whose contents matter: private, writable, in use, and wanted. `None` if there are too many, or if it cannot be
 /// told.
-fn worth_keeping() -> Option<Vec<usize>> {
+pub fn worth_keeping(wanted: impl Fn(usize) -> bool) -> Option<Vec<usize>> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let map = std::fs::File::open("/proc/self/pagemap").ok()?;
     // The runtime's own heap is among what is looked at: nothing may be allocated from here on.
@@ -212,7 +219,7 @@ fn worth_keeping() -> Option<Vec<usize>> {
         let entries = &mut entries[..(end - m.start) / PAGE * ENTRY];
         map.read_exact_at(entries, (m.start / PAGE * ENTRY) as u64).ok()?;
         for (at, entry) in (m.start..end).step_by(PAGE).zip(entries.chunks(ENTRY)) {
-            if (whole || in_use(entry)) && !crate::hooks::caches(at) {
+            if (whole || in_use(entry)) && wanted(at) {
                 if pages.len() == pages.capacity() {
                     return None;
                 }

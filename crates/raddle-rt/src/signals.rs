@@ -1,6 +1,7 @@
 //! Fatal signals of the program, caught on a stack of their own.
 
 use crate::bare;
+use crate::circle;
 use crate::failure;
 use crate::hooks::plain;
 use crate::real::real;
@@ -14,9 +15,23 @@ const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGF
 /// What the kernel says of an access to an address that is not even in a page table's reach.
 const SI_KERNEL: c_int = 0x80;
 
-extern "C" fn caught(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
+/// Where the handler's stack is.
+static mut OWN: usize = 0;
+
+/// Whether an address lies in the stack of the handler.
+pub fn owns(addr: usize) -> bool {
+    // SAFETY: one thread.
+    let own = unsafe { OWN };
+    (own..own + STACK).contains(&addr)
+}
+
+extern "C" fn caught(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes valid information.
     if signal == libc::SIGSEGV && bare::mend(unsafe { (*info).si_addr() as usize }) {
+        return;
+    }
+    // SAFETY: as above.
+    if signal == libc::SIGTRAP && circle::trapped(unsafe { &*info }, unsafe { &mut *context.cast() }) {
         return;
     }
     bare::forbid();
@@ -52,12 +67,15 @@ pub fn install() {
             -1,
             0,
         );
+        OWN = stack as usize;
         let alt = libc::stack_t { ss_sp: stack, ss_flags: 0, ss_size: STACK };
         (real().sigaltstack)(&alt, std::ptr::null_mut());
         let mut action = std::mem::zeroed::<libc::sigaction>();
         action.sa_sigaction = caught as *const () as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
         for signal in FATAL {
+            // See `circle`.
+            let stack = if signal == libc::SIGTRAP { 0 } else { libc::SA_ONSTACK };
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | stack;
             libc::sigaction(signal, &action, std::ptr::null_mut());
         }
     }

@@ -140,7 +140,7 @@ impl Runtime {
     fn try_sprint(&mut self, s: &mut Sprint) {
         let me = self.current();
         let (Some(dice), Some(members)) = (self.dice, self.standing.runners(me)) else { return };
-        let steps = self.store.job.max_steps.saturating_sub(self.steps).min(LONGEST);
+        let steps = self.store.limit.saturating_sub(self.steps).min(LONGEST);
         if members.len() > MOST || steps == 0 {
             return;
         }

@@ -66,6 +66,14 @@ pub struct Store {
     pub failure: Option<Box<Failure>>,
     /// Totals.
     pub stats: Stats,
+    /// Steps after which the execution in progress is looked at again; 0 once the parent finds it too late.
+    pub limit: u64,
+    /// Most steps of an execution that came to its end by itself.
+    pub longest: u64,
+    /// Steps of the last execution.
+    pub last_steps: u64,
+    /// Chance decided in the place of the strategy in the end of an execution.
+    pub chanced: bool,
     /// Moves whenever the runtime gets control.
     pub heartbeat: u64,
     /// Something was learned in the execution in progress.
@@ -141,6 +149,21 @@ pub struct Unjoined {
     pub failure: Option<Box<Failure>>,
 }
 
+/// Steps after which an execution is looked at for the first time.
+const FIRST_LOOK: u64 = 1_000;
+/// So many times as many steps as the longest execution before may be taken before chance decides.
+const COMFORT: u64 = 50;
+/// At least so many.
+const LEAST: u64 = 5_000;
+
+/// See [`Store::chance_after`].
+fn chance_after(longest: u64, asked: u64) -> u64 {
+    match longest {
+        0 => asked,
+        n => (n * COMFORT).max(LEAST).min(asked.max(n * 4)),
+    }
+}
+
 /// Most bytes of the program's output that are kept.
 const OUTPUT: usize = 64 << 10;
 
@@ -153,10 +176,26 @@ impl Store {
         self.schedule.early.clear();
         self.end = End::Running;
         self.failure = None;
+        self.limit =
+            if self.replay.is_some() { self.job.max_steps } else { FIRST_LOOK.min(self.job.max_steps) };
+        self.last_steps = 0;
         self.learned = false;
         self.strange = false;
         self.guessed = false;
         self.output.clear();
+    }
+
+    /// Steps after which chance decides instead of the strategy: as many as were asked for, but fewer where executions are known to be
+    /// short, and more where they are known to be long.
+    pub fn chance_after(&self) -> u64 {
+        chance_after(self.longest, self.job.max_steps)
+    }
+
+    /// So many times as many steps as make a livelock an execution may take that gets somewhere. What a person has asked for is not
+    /// exceeded; a hunt rather makes other tests.
+    pub fn patience_for_long(&self) -> u64 {
+        let fixed = self.job.given.iter().any(|g| g == "max_steps") || self.job.request_fd.is_some();
+        if fixed { 1 } else { 10 }
     }
 
     /// Keeps what the program prints, its end if it is long.
@@ -194,5 +233,20 @@ impl Reached {
     pub fn note(&mut self, thread: ThreadId, depth: usize) {
         let known = &mut self.0[Self::entry(thread)];
         *known = depth.max(*known);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chance_takes_over_sooner_where_executions_are_short_and_later_where_they_are_long() {
+        assert_eq!(chance_after(0, 100_000), 100_000, "nothing is known");
+        assert_eq!(chance_after(20, 100_000), 5_000);
+        assert_eq!(chance_after(400, 100_000), 20_000);
+        assert_eq!(chance_after(20_000, 100_000), 100_000);
+        assert_eq!(chance_after(300_000, 100_000), 1_200_000);
+        assert_eq!(chance_after(20, 500), 500, "never more than was asked for because of a short one");
     }
 }

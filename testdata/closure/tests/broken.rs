@@ -28,7 +28,7 @@ fn panic_in_a_thread() {
     t.join().unwrap();
 }
 
-#[raddle::test(max_steps = 2_000)]
+#[raddle::test(max_steps = 10_000)]
 fn livelock() {
     let turn = AtomicU32::new(0);
     thread::scope(|s| {

@@ -2,7 +2,7 @@
 
 use closure::count;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
 
@@ -91,4 +91,16 @@ fn what_a_closure_changes_stays_in_its_child() {
         assert_eq!(count(true), 2);
     });
     assert_eq!(seen.into_inner().unwrap(), 0);
+}
+
+/// More steps than ten times what the check expects: it gets somewhere.
+#[raddle::test(max_steps = 500, schedules = 3)]
+fn a_check_takes_longer_than_it_expects_to() {
+    let sum = AtomicU32::new(0);
+    thread::scope(|s| {
+        for _ in 0..2 {
+            s.spawn(|| (0..5_000).for_each(|n| _ = sum.fetch_add(n, Ordering::SeqCst)));
+        }
+    });
+    assert_eq!(sum.into_inner(), 4_999 * 5_000);
 }

@@ -59,3 +59,14 @@ fn a_detached_thread_that_parks_for_ever_is_no_deadlock() {
     });
     assert!(*LEFT.lock().unwrap() <= 1);
 }
+
+#[test]
+fn a_detached_thread_that_never_gives_way_does_not_keep_the_test_from_its_end() {
+    static DONE: Mutex<bool> = Mutex::new(false);
+    thread::spawn(|| {
+        *DONE.lock().unwrap() = true;
+        #[expect(clippy::empty_loop, reason = "a loop that no hook can interrupt is the purpose")]
+        loop {}
+    });
+    let _ = *DONE.lock().unwrap();
+}

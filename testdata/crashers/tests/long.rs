@@ -1,6 +1,7 @@
 //! Loops that do the same to shared memory again and again, and come to an end all the same.
 
 use std::collections::VecDeque;
+use std::hint::black_box;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
@@ -47,4 +48,20 @@ fn a_counter_is_counted_up_for_hours() {
         add();
     });
     assert_eq!(count.into_inner(), 2_000_000_000);
+}
+
+/// Nobody can tell that from an endless loop before the end of the world.
+#[test]
+fn computes_for_very_long_between_two_steps() {
+    let flag = AtomicUsize::new(0);
+    thread::scope(|s| {
+        s.spawn(|| flag.store(1, SeqCst));
+        s.spawn(|| {
+            let mut count = 0_u64;
+            while black_box(count) < u64::MAX {
+                count += 1;
+            }
+            flag.store(2, SeqCst);
+        });
+    });
 }

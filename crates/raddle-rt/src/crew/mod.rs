@@ -191,6 +191,13 @@ fn wait_for(pids: &[i32], board: &Board, store: &mut Store) {
     }
 }
 
+/// Whether this process is one of several that share a search.
+pub fn is_member() -> bool {
+    let member = &raw const MEMBER;
+    // SAFETY: one thread; set before the first execution.
+    unsafe { (*member).is_some() }
+}
+
 /// A member: takes one shift after the other.
 fn serve(board: &'static Board, number: usize, start: Start, arg: usize, statics: &Statics) -> ! {
     // SAFETY: a system call; one thread.

@@ -324,9 +324,8 @@ fn bury(store: &mut Store, hunt: &mut Hunt, fate: &Fate) {
         explain::came(store, hunt, None);
         return;
     }
-    if matches!(fate, Fate::Hung) && !store.stats.uncontrolled.is_empty() {
-        // No verdict on the program: it waits for something that nobody here decides.
-        store.end = End::Diverged("it waits for something that raddle does not control".to_owned());
+    if let Fate::Hung(hang) = fate {
+        store.end = End::Diverged(control::note_hang(store, hang).to_owned());
     } else if store.end == End::Running {
         control::silent_failure(store, fate);
     }

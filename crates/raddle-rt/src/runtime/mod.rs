@@ -33,7 +33,7 @@ use crate::hooks::{self, RECENT};
 use crate::lockset::Locksets;
 use crate::memory;
 use crate::names::{NameKey, Vars};
-use crate::progress::PATIENCE;
+use crate::progress::{Mark, PATIENCE};
 use crate::rounds::Rounds;
 use crate::shadow::Shadow;
 use crate::standing::{Standing, ThreadSet};
@@ -94,8 +94,14 @@ pub struct Runtime {
     pub visible: u64,
     /// Decisions taken.
     pub decisions: usize,
-    /// Events and transfers recorded when the limit of steps was reached, if it was.
-    pub limit_at: Option<(usize, usize)>,
+    /// Where looks found the execution, as it grew longer.
+    pub marks: Vec<Mark>,
+    /// Where chance began to decide instead of the strategy or the schedule, if it did.
+    pub chance_at: Option<Mark>,
+    /// A failure is reported with so many events.
+    pub reported: usize,
+    /// Steps after which an execution in which chance decides is judged.
+    pub judge_after: u64,
     /// What threads do long after that.
     pub rounds: Rounds,
     /// Raw events without a dispatch after which a thread is made to yield.
@@ -164,7 +170,10 @@ impl Runtime {
             steps: 0,
             visible: 0,
             decisions: 0,
-            limit_at: None,
+            marks: Vec::new(),
+            chance_at: None,
+            reported: usize::MAX,
+            judge_after: 0,
             patience: PATIENCE,
             patient: false,
             root_ended_at: None,

@@ -8,7 +8,7 @@ use crate::sites::Sites;
 use crate::standing::Few;
 use crate::sync::words;
 use raddle_core::strategy::{Choice, Strategy, View};
-use raddle_core::{Event, LockMode, Op, SiteId, ThreadId};
+use raddle_core::{Event, LockMode, Op, SiteId, ThreadId, Transfer};
 
 /// Steps that remaining threads may still take once the test itself is over.
 const EPILOGUE: u64 = 20_000;
@@ -215,7 +215,7 @@ impl Runtime {
     fn decide(&mut self, n: usize) -> Choice {
         self.end_sprint();
         // Chance would interrupt the calls of a sequential order.
-        if self.limit_at.is_some() && !self.patient {
+        if self.chance_at.is_some() && !self.patient {
             self.decisions += 1;
             return Choice::Run(crate::table::mix(self.steps) as usize % n);
         }
@@ -335,10 +335,18 @@ impl Runtime {
 
     /// Who runs next according to the schedule.
     pub(super) fn follow(&mut self) -> usize {
+        if self.chance_at.is_some() {
+            return self.pick();
+        }
         let me = self.current();
         let here = self.fibers[me].position();
         let next = self.store.replay.as_ref().and_then(|s| s.transfers.get(self.replay_at)).copied();
         match next {
+            Some(t) if t.at == here && t.to == Transfer::BY_CHANCE => {
+                self.replay_at += 1;
+                self.chance_at = Some(self.mark());
+                self.pick()
+            }
             Some(t) if t.at == here => {
                 self.replay_at += 1;
                 let i = t.to.0 as usize;
@@ -359,10 +367,7 @@ impl Runtime {
                     return me;
                 }
                 if next.is_none() {
-                    // The schedule of a livelock ends at the limit of steps, about which a replay may be wrong by a few.
-                    let late = self.steps >= self.store.job.max_steps / 10 * 9;
-                    let runnable = || (0..self.fibers.len()).find(|&i| self.runnable(i));
-                    if let Some(i) = self.aside().or_else(|| runnable().filter(|_| late)) {
+                    if let Some(i) = self.aside() {
                         return i;
                     }
                     // The schedule ends where the failure was: a deadlock has no further transfer.

@@ -32,7 +32,7 @@ fn next() -> usize {
     if !std::mem::take(&mut r.uncounted) {
         r.steps += 1;
         r.store.heartbeat += 1;
-        if r.steps > r.store.job.max_steps {
+        if r.steps > r.store.limit {
             r.overrun();
         }
     }
@@ -45,7 +45,9 @@ fn next() -> usize {
 #[inline(always)]
 fn me_again(r: &mut Runtime) {
     let f = me();
-    f.renew_patience(r.mode, r.patience);
+    // Where chance decides, a replay is a search.
+    let mode = if r.chance_at.is_some() { Mode::Search } else { r.mode };
+    f.renew_patience(mode, r.patience);
     f.urged = 0;
     f.state = State::Unsettled;
     // In a sprint it is noted later.
@@ -211,7 +213,7 @@ fn go(gate: Option<(Gate, Free)>, brisk: bool) {
     let i = r.current();
     let can = gate.is_none_or(|(_, free)| free.is_it());
     let next = match r.standing.able_with(i, can) {
-        Some(able) if r.steps < r.store.job.max_steps => r.choose(able),
+        Some(able) if r.steps < r.store.limit => r.choose(able),
         _ => None,
     };
     let Some(next) = next else { return go_slowly(gate.map(|(gate, _)| gate)) };
