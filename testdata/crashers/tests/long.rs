@@ -39,15 +39,28 @@ fn a_queue_is_filled_and_emptied() {
     });
 }
 
-#[test]
-fn a_counter_is_counted_up_for_hours() {
+fn count_up(each: usize) {
     let count = AtomicUsize::new(0);
-    let add = || (0..1_000_000_000).for_each(|_| _ = count.fetch_add(1, SeqCst));
+    let add = || (0..each).for_each(|_| _ = count.fetch_add(1, SeqCst));
     thread::scope(|s| {
         s.spawn(add);
         add();
     });
-    assert_eq!(count.into_inner(), 2_000_000_000);
+    assert_eq!(count.into_inner(), 2 * each);
+}
+
+const HOURS: usize = 1_000_000_000;
+
+#[test]
+fn a_counter_is_counted_up_for_hours() {
+    count_up(HOURS);
+}
+
+/// The first is the one that makes a file; without a name for it there is none.
+#[test]
+fn every_execution_after_the_first_takes_hours() {
+    let first = std::env::var("FIRST").is_ok_and(|file| std::fs::File::create_new(file).is_ok());
+    count_up(if first { 3 } else { HOURS });
 }
 
 /// Nobody can tell that from an endless loop before the end of the world.
