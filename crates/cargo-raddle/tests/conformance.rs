@@ -181,6 +181,7 @@ fn a_search_that_has_tried_all_schedules_names_what_it_has_not_tried() {
         unexplored("thread", "a_scope_joins_all_its_threads_before_it_returns"),
         serde_json::Value::Null
     );
+    assert_eq!(unexplored("condvar", "a_wait_loop_ends_when_the_flag_is_set"), names(&["spurious-wakeups"]));
     assert_eq!(
         unexplored("time", "a_pool_hands_out"),
         names(&["early-timeouts", "spurious-wakeups", "clock"])

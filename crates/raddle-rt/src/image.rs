@@ -155,10 +155,11 @@ impl Image {
     pub fn may_wake_for_nothing(&mut self, chain: &[usize]) -> bool {
         let frames = self.all(chain);
         let within = |part: &str| frames.iter().any(|f| f.function.contains(part));
-        let waits = ["sync::condvar", "poison::condvar", "thread::park", "thread_parking"];
-        // These wait in loops of their own.
-        let own = ["thread::scoped", "sync::once", "mpsc", "mpmc", "sync::barrier"];
-        waits.iter().any(|w| within(w)) && !own.iter().any(|o| within(o))
+        // These wait in loops of their own, and so does a scope for its threads.
+        let own = ["sync::once", "mpsc", "mpmc", "sync::barrier"];
+        let condition = within("sync::condvar") || within("poison::condvar");
+        let parked = (within("thread::park") || within("thread_parking")) && !within("thread::scoped");
+        (condition || parked) && !own.iter().any(|o| within(o))
     }
 
     /// Where std keeps whether each new thread is to be prepared for an overflow of its stack, if that can be found.
