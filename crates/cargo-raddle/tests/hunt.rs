@@ -165,6 +165,29 @@ fn a_deadlock_and_the_end_of_the_process_are_findings_and_the_hunt_goes_on() {
 }
 
 #[test]
+fn a_method_that_never_returns_is_named_and_one_that_always_crashes_is_a_finding_that_can_be_repeated() {
+    let hunt = Hunt::new(&["add_slowly", "get", "abort_always", "panic_always"]);
+    let hunt_it = || hunt.json(&["--schedules", "40", "--max-findings", "9"]);
+    let ran = hunt_it();
+    let never = ran.named("type")[0]["stats"]["never_returned"].clone();
+    let names: Vec<&str> = never.as_array().unwrap().iter().map(|n| n["method"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Subject::abort_always", "Subject::panic_always"], "{}", ran.stdout);
+    assert!(never[1]["instead"].as_str().unwrap().ends_with(": never this"), "{never}");
+    let crashes = |ran: &Ran| -> Vec<Value> {
+        let findings = ran.named("finding").into_iter().filter(|f| f["kind"] == "crash");
+        findings.collect()
+    };
+    let [crash] = &crashes(&ran)[..] else { panic!("{}{}", ran.stdout, ran.stderr) };
+    let again = raddle()
+        .args(["replay", "--format", "json", "--times", "3"])
+        .arg(crash["file"].as_str().unwrap())
+        .output();
+    let again = support::ran(again.unwrap());
+    assert_eq!((again.code, &again.named("replay")[0]["reproduced"]), (1, &3.into()), "{}", again.stdout);
+    assert_eq!(crashes(&hunt_it()).len(), 1, "it is not found again beside the saved one");
+}
+
+#[test]
 fn a_bug_that_is_known_is_not_told_again_and_hides_no_deadlock() {
     let hunt = Hunt::new(&["add", "get", "idle", "left_right", "right_left"]);
     let ran = hunt.json(&["--schedules", "6000", "--max-findings", "99"]);

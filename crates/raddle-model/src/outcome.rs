@@ -39,6 +39,11 @@ pub enum Outcome {
 }
 
 impl Kind {
+    /// Whether no safe code may end like this, whatever it is called with and whatever runs beside it.
+    pub fn is_never_meant(self) -> bool {
+        matches!(self, Kind::Crash | Kind::UseAfterFree)
+    }
+
     /// The name used in files and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {

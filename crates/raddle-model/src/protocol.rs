@@ -29,6 +29,9 @@ pub enum Entry {
     Main,
 }
 
+/// How the message of a failure begins that used up all memory.
+pub const RUNAWAY: &str = "runaway memory";
+
 /// The address space that the runtime has for a program's heap, in megabytes.
 pub const MOST_MEMORY_MB: u64 = 256 << 10;
 

@@ -7,7 +7,9 @@ use crate::heap;
 use crate::messages;
 use crate::runtime::{Host, Mode, rt};
 use crate::store::{End, Unjoined};
-use raddle_core::protocol::{Entry, Failure, Held, Message, Stop, ThreadInfo, ThreadState, Uncontrolled};
+use raddle_core::protocol::{
+    Entry, Failure, Held, Message, RUNAWAY, Stop, ThreadInfo, ThreadState, Uncontrolled,
+};
 use raddle_core::{Kind, Site, SiteId, ThreadId};
 use std::collections::BTreeSet;
 
@@ -178,9 +180,6 @@ pub fn endless() -> ! {
     let message = "a thread goes round in a circle for ever, without a visible step".to_owned();
     fail(Kind::Timeout, message, Some(me), stack(me))
 }
-
-/// How the message of a failure begins that used up all memory.
-const RUNAWAY: &str = "runaway memory";
 
 /// Whether it took seconds to fail: the program did not come back, or used up all memory.
 pub fn ran_away(failure: &Failure) -> bool {

@@ -158,6 +158,16 @@ impl Subject {
         }
     }
 
+    /// Aborts whatever the sum is.
+    pub fn abort_always(&self) {
+        std::process::abort();
+    }
+
+    /// Panics whatever the sum is.
+    pub fn panic_always(&self) {
+        panic!("never this");
+    }
+
     /// Loses a kilobyte.
     pub fn leak(&self) {
         // What nobody looks at is never allocated in optimised code.
@@ -269,6 +279,8 @@ pub fn thunks(thunk: u32, slot: &mut Option<Arc<Subject>>) -> String {
         25 => s.sum_on_heap().to_string(),
         26 => s.get_politely().to_string(),
         27 => s.get_carefully().to_string(),
+        28 => format!("{:?}", s.abort_always()),
+        29 => format!("{:?}", s.panic_always()),
         other => panic!("no thunk {other}"),
     }
 }

@@ -164,6 +164,7 @@ impl Lab<'_> {
                 isolated: false,
                 per_thread: false,
                 isolated_because: None,
+                never_returned: vec![],
                 coverage: generator.coverage().clone(),
                 patterns: (self.follows() && generator.patterns().is_none()).then(PatternCoverage::default),
                 statics: None,
@@ -183,6 +184,14 @@ impl Lab<'_> {
         hunt.done.progress.pairs = generator.coverage().counts.len();
         let ran = match hunt.start() {
             Ok(()) => hunt.all(&mut *generator)?,
+            Err(error) => Err(error),
+        };
+        hunt.done.never_returned = generator.never_returned();
+        let ran = match ran {
+            Ok(end) => hunt.prove_what_always_crashes()?.map(|()| end),
+            Err(ExecutorError::Over) if !interrupt::interrupted() => {
+                hunt.prove_what_always_crashes()?.map(|()| End::Budget)
+            }
             Err(error) => Err(error),
         };
         let end = match ran {

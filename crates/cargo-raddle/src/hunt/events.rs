@@ -7,7 +7,7 @@ use super::subject::Subject;
 use crate::exit::Exit;
 use raddle_core::coverage::map::Tally;
 use raddle_core::hunt::Thunk;
-use raddle_core::hunt::generate::PairCoverage;
+use raddle_core::hunt::generate::{Failing, NeverReturned, PairCoverage};
 use raddle_core::outcome::Kind;
 use raddle_core::trace::Site;
 use serde::Serialize;
@@ -154,6 +154,24 @@ impl Offers {
     }
 }
 
+/// A method of which no call returned when nothing ran beside it.
+#[derive(Clone, Debug, Serialize)]
+pub struct NoReturn {
+    /// Its name.
+    pub method: String,
+    /// Calls tried.
+    pub calls: u64,
+    /// What the first of them did, in the smallest test.
+    pub instead: String,
+}
+
+impl NoReturn {
+    fn of(never: &NeverReturned) -> Self {
+        let Failing { how, calls, .. } = never.instead.clone();
+        NoReturn { method: never.method.clone(), calls, instead: how }
+    }
+}
+
 /// Totals of the hunt of a type. Only the fields that end in `_ms` depend on the machine.
 #[derive(Serialize, Clone, Debug)]
 pub struct Stats {
@@ -173,6 +191,9 @@ pub struct Stats {
     pub steps: u64,
     /// Runs that could not be done.
     pub lost: u64,
+    /// Methods of which no call returned when nothing ran beside it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub never_returned: Vec<NoReturn>,
     /// Concurrent method pairs.
     pub pairs: Pairs,
     /// Instances of memory-access patterns, if they were followed.
@@ -364,6 +385,7 @@ impl Stats {
             undecided: hunted.oracle.undecided,
             steps: hunted.steps,
             lost: hunted.lost.0,
+            never_returned: hunted.never_returned.iter().map(NoReturn::of).collect(),
             pairs: Pairs::of(&hunted.coverage),
             patterns: Patterns::of(hunted, open),
             curve: hunted.curve.clone(),

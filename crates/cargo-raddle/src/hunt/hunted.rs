@@ -4,7 +4,7 @@ use super::executor::Totals;
 use super::statics::StaticCoverage;
 use super::store::Kept;
 use crate::error;
-use raddle_core::hunt::generate::{PairCoverage, PatternCoverage};
+use raddle_core::hunt::generate::{NeverReturned, PairCoverage, PatternCoverage};
 use raddle_core::hunt::oracle::OracleCost;
 use raddle_core::outcome::Kind;
 use raddle_core::protocol::Timeouts;
@@ -168,6 +168,8 @@ pub struct Hunted {
     pub per_thread: bool,
     /// What was seen, and not seen again in a fresh process, when that became clear.
     pub isolated_because: Option<Unconfirmed>,
+    /// Methods and constructors that never returned when nothing ran beside them, though they were called.
+    pub never_returned: Vec<NeverReturned>,
     /// Which methods ran at the same time.
     pub coverage: PairCoverage,
     /// Which memory-access patterns occurred, if they were followed.

@@ -9,11 +9,12 @@ use super::judge;
 use super::store::{Kept, Saved};
 use crate::interrupt;
 use raddle_core::Kind;
-use raddle_core::hunt::generate::Plan;
+use raddle_core::hunt::generate::{Fault, NeverReturned, Plan};
 use raddle_core::hunt::group::Cause;
 use raddle_core::hunt::minimise::{Found, MinimiseOptions, Minimised, minimise};
 use raddle_core::hunt::oracle::Oracle;
-use raddle_core::hunt::{Execution, ExecutorError, Test};
+use raddle_core::hunt::{Execution, Executor, ExecutorError, Fresh, Run, Test, wire};
+use raddle_core::protocol::{Failure, RUNAWAY};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -211,6 +212,50 @@ impl Hunt<'_> {
         let file = Saved::new(&found, self.subject, self.lab.runtime, &job, dir).save(dir);
         self.done.findings.push((found, file));
         self.done.progress.findings = self.done.findings.len();
+    }
+
+    /// Methods that end the process whenever they are called: there is nothing to search, but safe code never may.
+    pub(super) fn prove_what_always_crashes(&mut self) -> Ran<()> {
+        let crashes = |n: &&NeverReturned| n.instead.fault == Fault::Crashed;
+        let tests: Vec<Test> =
+            self.done.never_returned.iter().filter(crashes).map(|n| n.instead.test.clone()).collect();
+        for test in tests {
+            if self.enough() {
+                break;
+            }
+            self.proof.set_deadline(Some(Instant::now() + confirm::PATIENCE));
+            match self.crashed_alone(&test) {
+                Ok(Some(confirmed))
+                    if self.kept.insert(judge::cause(&self.subject.harness, &confirmed.found)) =>
+                {
+                    self.keep(confirmed);
+                }
+                Ok(_) => {}
+                Err(ExecutorError::Over) if !interrupt::interrupted() => {}
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// A crash in a test without anything concurrent, once a second process has repeated it. One that takes all memory, or leaves
+    /// no trace of its place, may be due to the limits of the worker.
+    fn crashed_alone(&mut self, test: &Test) -> std::result::Result<Option<Confirmed>, ExecutorError> {
+        let seed = self.lab.settings.seed;
+        self.proof.renew();
+        let run = Run { fresh: Fresh::Once, ..Run::new(wire::encode(test), "random", seed, 1) };
+        let replies = self.proof.run(vec![run])?;
+        let Some(execution) = replies.iter().flat_map(|r| &r.distinct).next() else { return Ok(None) };
+        let mut anew = self.lab.last_word(self.subject);
+        let found = judge::violation(&mut anew, &mut self.proof, test, seed, execution)?;
+        let placed = |f: &Failure| f.at.is_some() && !f.message.starts_with(RUNAWAY);
+        let Some(found) = found.filter(|f| f.execution.failure.as_deref().is_some_and(placed)) else {
+            return Ok(None);
+        };
+        let mark = confirm::mark(found.verdict.kind, found.verdict.at.as_ref());
+        self.proof.renew();
+        let schedule = &found.execution.schedule;
+        Ok(confirm::replay(&mut self.proof, &mut anew, test, seed, schedule, &mark)?.ok())
     }
 
     /// What earlier hunts found comes first.

@@ -100,10 +100,20 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
         End::Settled => text.push_str(", the last two thirds with hardly anything new"),
         _ => {}
     }
+    text.push(')');
+    for never in &h.never_returned {
+        let how = never.instead.how.lines().next().unwrap_or_default();
+        let calls = many(never.instead.calls, "call");
+        let _ = write!(
+            text,
+            "\n     `{}` never returned, in {calls} with nothing beside it: {how}",
+            never.method
+        );
+    }
     let pairs = Pairs::of(&h.coverage);
     let _ = write!(
         text,
-        ")\n     method pairs: {} of {} ran at the same time, {} open, {} never possible so far",
+        "\n     method pairs: {} of {} ran at the same time, {} open, {} never possible so far",
         pairs.covered, pairs.total, pairs.open, pairs.never
     );
     if let Some(patterns) = Patterns::of(h, 0) {

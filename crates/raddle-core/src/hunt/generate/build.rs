@@ -2,7 +2,7 @@
 
 use super::call::{Rules, Sequence};
 use super::shop::{Shop, receiver};
-use super::tries::{Fault, Tries};
+use super::tries::{Fault, NeverReturned, Tries};
 use super::values::one_of;
 use crate::hunt::edit;
 use crate::hunt::harness::{Domain, Harness, Pass, Role, Sharing, ThunkId, TypeId};
@@ -105,6 +105,12 @@ impl Builder {
             }
         }
         Ok(Some(prefix))
+    }
+
+    /// Methods and constructors that never returned when nothing ran beside them.
+    pub fn never_returned(&self) -> Vec<NeverReturned> {
+        let all = self.shop.constructors.iter().chain(&self.shop.methods);
+        self.tries.never_returned(all.map(|t| self.shop.thunk(*t)))
     }
 
     fn construct(&mut self, exec: &mut dyn Executor) -> Result<Option<Sequence>, ExecutorError> {

@@ -4,7 +4,8 @@ use super::build::{Builder, Draft};
 use super::call::Sequence;
 use super::pairs::PairCoverage;
 use super::rehearse::{self, Rehearsals, Rehearses};
-use super::{Generator, Options, Plan};
+use super::tries::Tries;
+use super::{Generator, NeverReturned, Options, Plan};
 use crate::coverage::method_pairs::{MethodPair, Rule, Selector};
 use crate::hunt::harness::{Harness, ThunkId};
 use crate::hunt::protocol::{Executor, ExecutorError, RunReply};
@@ -115,6 +116,13 @@ impl CovCon {
     }
 }
 
+impl CovCon {
+    /// What sequential runs have shown.
+    pub(super) fn tries(&self) -> &Tries {
+        &self.builder.tries
+    }
+}
+
 impl Rehearses for CovCon {
     fn parts(&mut self) -> (&mut Builder, &mut Rehearsals) {
         (&mut self.builder, &mut self.rehearsals)
@@ -139,6 +147,10 @@ impl Generator for CovCon {
 
     fn feedback(&mut self, _plan: &Plan, replies: &[RunReply]) {
         self.coverage.executed(replies);
+    }
+
+    fn never_returned(&self) -> Vec<NeverReturned> {
+        self.builder.never_returned()
     }
 
     fn coverage(&self) -> &PairCoverage {

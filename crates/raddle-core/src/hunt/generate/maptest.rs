@@ -8,7 +8,7 @@ use super::pairs::PairCoverage;
 use super::patterns::{PatternCoverage, Point};
 use super::rehearse::{self, Rehearsals, Rehearses};
 use super::values::one_of;
-use super::{Generator, Options, Plan};
+use super::{Generator, NeverReturned, Options, Plan};
 use crate::coverage::method_pairs::{MethodPair, score};
 use crate::event::MethodId;
 use crate::hunt::harness::{Harness, ThunkId};
@@ -102,9 +102,11 @@ impl MapTest {
         let unguided = if strategy == "random" { UNGUIDED.to_owned() } else { strategy };
         let guided = schedules as usize * 3 / 5;
         let learning = Options { runs: vec![(unguided.clone(), schedules)], ..options.clone() };
-        let builder = Builder::new(harness, seed.wrapping_add(1));
+        let covcon = CovCon::new(harness, seed, learning);
+        let mut builder = Builder::new(harness, seed.wrapping_add(1));
+        builder.tries.remember_with(covcon.tries());
         MapTest {
-            covcon: Rc::new(CovCon::new(harness, seed, learning)),
+            covcon: Rc::new(covcon),
             builder,
             options,
             unguided: (unguided, schedules),
@@ -391,6 +393,10 @@ impl Generator for MapTest {
                 kept.push(prefix);
             }
         }
+    }
+
+    fn never_returned(&self) -> Vec<NeverReturned> {
+        self.builder.never_returned()
     }
 
     fn coverage(&self) -> &PairCoverage {

@@ -30,7 +30,7 @@ pub use patterns::PatternCoverage;
 pub use random::RandomTests;
 pub use scope::slots_in;
 pub use shop::{Shop, receiver, slots_of};
-pub use tries::{Fault, Tries};
+pub use tries::{Failing, Fault, NeverReturned, Tries};
 
 use super::harness::Harness;
 use super::protocol::{Executor, ExecutorError, RunReply};
@@ -69,6 +69,9 @@ pub trait Generator: std::fmt::Debug {
     fn patterns(&self) -> Option<&PatternCoverage> {
         None
     }
+
+    /// Methods and constructors that never returned when nothing ran beside them, though they were called.
+    fn never_returned(&self) -> Vec<NeverReturned>;
 
     /// What a static analysis says about the methods, before the first test. Most generators have no use for it.
     fn inform(&mut self, _known: &Known) {}

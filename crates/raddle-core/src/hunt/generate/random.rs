@@ -4,7 +4,7 @@ use super::build::Builder;
 use super::pairs::PairCoverage;
 use super::rehearse::{self, Rehearsals, Rehearses};
 use super::values::one_of;
-use super::{Generator, Options, Plan};
+use super::{Generator, NeverReturned, Options, Plan};
 use crate::hunt::harness::{Harness, ThunkId};
 use crate::hunt::protocol::{Executor, ExecutorError, RunReply};
 use rand::RngExt;
@@ -79,6 +79,10 @@ impl Generator for RandomTests {
 
     fn feedback(&mut self, _plan: &Plan, replies: &[RunReply]) {
         self.coverage.executed(replies);
+    }
+
+    fn never_returned(&self) -> Vec<NeverReturned> {
+        self.builder.never_returned()
     }
 
     fn coverage(&self) -> &PairCoverage {

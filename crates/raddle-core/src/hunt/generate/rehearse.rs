@@ -122,6 +122,7 @@ impl Rehearsals {
             let works: Vec<bool> = group.tests.iter().map(works).collect();
             if works.iter().all(|w| *w) {
                 self.tests += group.tests.len();
+                group.tests.iter().for_each(|t| tries.all_returned(t));
                 clear.extend(&group.asked);
             } else {
                 unclear += 1;

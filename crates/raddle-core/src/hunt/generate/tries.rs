@@ -3,6 +3,7 @@
 //! As in ConTeGe, what fails when nothing runs beside it is of no use in a suffix: it ends its thread, and every
 //! linearization shows the same. A whole sequence is tried in one execution, which tells about each of its calls.
 
+use crate::hunt::harness::{Thunk, ThunkId};
 use crate::hunt::protocol::{CallResult, Execution, Executor, ExecutorError, Run, RunReply};
 use crate::hunt::test::Test;
 use crate::hunt::wire;
@@ -47,10 +48,36 @@ impl Fault {
 /// What is known of sequences, by their text.
 type Known = BTreeMap<String, Option<(usize, Fault)>>;
 
+/// A method whose calls never returned, although nothing ran beside them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NeverReturned {
+    /// Its name.
+    pub method: String,
+    /// What they did instead.
+    pub instead: Failing,
+}
+
+/// What calls did that did not return.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Failing {
+    /// What the first such call in [`test`](Self::test) did.
+    pub fault: Fault,
+    /// The same in words.
+    pub how: String,
+    /// How many were tried.
+    pub calls: u64,
+    /// The smallest test that makes one, as its last call.
+    pub test: Test,
+}
+
+/// What calls did when nothing ran beside them, by thunk: nothing more is kept once one has returned.
+type Alone = BTreeMap<ThunkId, Option<Failing>>;
+
 /// Runs sequences and remembers what came of them. Copies share what they remember.
 #[derive(Clone, Debug, Default)]
 pub struct Tries {
     known: Rc<RefCell<Known>>,
+    alone: Rc<RefCell<Alone>>,
     /// In a rehearsal nothing is run, and whatever is not known is taken to work: what was asked.
     rehearsal: Option<Vec<Test>>,
     /// Sequences asked about.
@@ -80,8 +107,55 @@ impl Tries {
         let replies = exec.run(vec![alone(test, seed)])?;
         self.run += 1;
         let fault = replies.first().and_then(|r| fault(test, r));
+        self.note(test, fault, replies.first());
         self.learn(text, fault);
         Ok(fault)
+    }
+
+    /// All calls of a test returned.
+    pub fn all_returned(&mut self, test: &Test) {
+        self.note(test, None, None);
+    }
+
+    /// Notes which calls of a test returned, and what the one did that did not.
+    fn note(&mut self, test: &Test, fault: Option<(usize, Fault)>, reply: Option<&RunReply>) {
+        let last = test.suffixes.first().unwrap_or(&test.setup);
+        let before = if test.suffixes.is_empty() { &[][..] } else { &test.setup[..] };
+        let (returned, failed) = match fault {
+            Some((step, fault)) if fault != Fault::Long => (step, last.get(step).map(|s| (step, s, fault))),
+            _ => (last.len(), None),
+        };
+        let mut alone = self.alone.borrow_mut();
+        for step in before.iter().chain(last.iter().take(returned)) {
+            alone.insert(step.thunk, None);
+        }
+        let Some((step, call, fault)) = failed else { return };
+        let Some(how) = reply.and_then(|r| in_words(test, step as u32, r)) else { return };
+        let mut test = test.clone();
+        test.suffixes.first_mut().unwrap_or(&mut test.setup).truncate(step + 1);
+        let new = Failing { fault, how, calls: 0, test };
+        if let Some(known) = alone.entry(call.thunk).or_insert_with(|| Some(new.clone())) {
+            let calls = known.calls + 1;
+            if size(&new.test) < size(&known.test) {
+                *known = new;
+            }
+            known.calls = calls;
+        }
+    }
+
+    /// Remembers from now on together with others what calls did when nothing ran beside them.
+    pub fn remember_with(&mut self, others: &Tries) {
+        self.alone = others.alone.clone();
+    }
+
+    /// What never returned, of these.
+    pub fn never_returned<'t>(&self, thunks: impl Iterator<Item = &'t Thunk>) -> Vec<NeverReturned> {
+        let alone = self.alone.borrow();
+        let never = |t: &Thunk| {
+            let instead = alone.get(&t.id).cloned().flatten()?;
+            Some(NeverReturned { method: t.name.clone(), instead })
+        };
+        thunks.filter_map(never).collect()
     }
 
     /// From now on nothing is run.
@@ -133,6 +207,26 @@ pub fn fault(test: &Test, reply: &RunReply) -> Option<(usize, Fault)> {
         .or_else(|| execution.failure.as_ref().map(|_| (0, Fault::Failed)))
 }
 
+/// What a call did that did not return, in an execution of [`alone`]; `None` if it was not made.
+fn in_words(test: &Test, step: u32, reply: &RunReply) -> Option<String> {
+    let execution = reply.distinct.first()?;
+    let thread = u32::from(!test.suffixes.is_empty());
+    let mut calls = execution.calls.iter().filter(|c| (c.thread, c.step) == (thread, step));
+    calls.find_map(|c| match &c.result {
+        CallResult::Panic { at, message } => Some(format!("panics at {at}: {message}")),
+        CallResult::Unfinished => {
+            execution.failure.as_ref().map(|f| format!("{}: {}", f.kind.as_str(), f.message))
+        }
+        _ => None,
+    })
+}
+
+/// How many calls a test makes.
+fn size(test: &Test) -> usize {
+    let steps = test.setup.iter().chain(test.suffixes.iter().flatten());
+    steps.map(|s| s.repeat as usize).sum()
+}
+
 /// Whether a setup of more than one call makes the execution a long one. What a constructor does has to be done.
 fn is_long(test: &Test, reply: &RunReply) -> bool {
     test.setup.len() > 1 && reply.effort > LONGEST
@@ -171,7 +265,6 @@ fn step_fault(execution: &Execution, thread: u32, step: u32) -> Option<Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hunt::harness::ThunkId;
     use crate::hunt::protocol::LONGEST_TRIAL;
     use crate::hunt::test::Step;
 

@@ -7,6 +7,8 @@
 //! same harness. That makes the type its own specification, as in ConTeGe's thread safety oracle, which compares
 //! exceptions only.
 //!
+//! That safe calls crash is wrong whatever runs beside them, so a test with nothing concurrent in it is wrong if it crashes.
+//!
 //! Nothing is reported on a suspicion. A panic counts only if no sequential order panics at the same place, a
 //! deadlock only if no order deadlocks, and a result only if no order explains all results together. A method that
 //! returns something else when the same order is run again, or run in a fresh process, is never compared from then
@@ -197,6 +199,12 @@ impl Oracle {
         self.cost.judged += 1;
         if execution.failed() == Some(Kind::Timeout) {
             return Ok(self.undecided());
+        }
+        if let Some(kind) = execution.failed().filter(|kind| kind.is_never_meant())
+            && test.suffixes.len() < 2
+        {
+            let calls = Calls::new(execution);
+            return Ok(Judgement::Wrong(Box::new(self.failed(test, execution, kind, &calls, &[]))));
         }
         if execution.explained || is_sequential(execution) {
             return self.left_over(exec, test, seed, execution);

@@ -88,14 +88,8 @@ impl Writer<'_> {
         }
     }
 
-    fn test(&mut self, test: &Test) {
-        let _ = write!(self.out, "\n{}\nfn {}() {{\n", self.style.attribute, self.style.name);
-        let mut names = Vec::new();
-        for (i, step) in test.setup.iter().enumerate() {
-            self.step(step, (0, i as u32), 1, &mut names, 0);
-        }
-        let collects: Vec<Vec<u32>> = (0..test.suffixes.len()).map(|i| self.collected(test, i)).collect();
-        let any = collects.iter().any(|c| !c.is_empty());
+    /// The suffixes, in threads of a scope that gives their results if `any` are asked for.
+    fn threads(&mut self, test: &Test, names: &[String], collects: &[Vec<u32>], any: bool) {
         self.out.push_str(if any {
             "    let seen = std::thread::scope(|s| {\n"
         } else {
@@ -103,13 +97,13 @@ impl Writer<'_> {
         });
         let moves = |i: usize| test.give.iter().any(|(_, owner)| *owner as usize == i);
         if (0..test.suffixes.len()).any(moves) {
-            self.references(test, &names);
+            self.references(test, names);
         }
         for (i, suffix) in test.suffixes.iter().enumerate() {
             let moved = if moves(i) { "move " } else { "" };
             let handle = if any { format!("let thread_{} = ", i + 1) } else { String::new() };
             let _ = writeln!(self.out, "        {handle}s.spawn({moved}|| {{");
-            let mut own = names.clone();
+            let mut own = names.to_vec();
             for (j, step) in suffix.iter().enumerate() {
                 let here = (i as u32 + 1, j as u32);
                 if collects[i].contains(&(j as u32)) {
@@ -133,6 +127,19 @@ impl Writer<'_> {
             let _ = writeln!(self.out, "        ({})", joined.join(", "));
         }
         self.out.push_str("    });\n");
+    }
+
+    fn test(&mut self, test: &Test) {
+        let _ = write!(self.out, "\n{}\nfn {}() {{\n", self.style.attribute, self.style.name);
+        let mut names = Vec::new();
+        for (i, step) in test.setup.iter().enumerate() {
+            self.step(step, (0, i as u32), 1, &mut names, 0);
+        }
+        let collects: Vec<Vec<u32>> = (0..test.suffixes.len()).map(|i| self.collected(test, i)).collect();
+        let any = collects.iter().any(|c| !c.is_empty());
+        if !test.suffixes.is_empty() {
+            self.threads(test, &names, &collects, any);
+        }
         self.finally(test, &mut names, &collects, any);
         self.out.push_str("}\n");
         self.out = self.imports(test) + &self.out;
