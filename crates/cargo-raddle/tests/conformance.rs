@@ -330,6 +330,12 @@ fn the_race_of_a_whole_program_is_found() {
 }
 
 #[test]
+fn threads_that_a_program_leaves_behind_may_get_further_before_its_end() {
+    let ran = test("bins", &["--bin", "leaves", "--schedules", "200"]);
+    assert_eq!(compare("bins", &ran, |_| vec!["failed: crash"]), 1);
+}
+
+#[test]
 fn a_test_target_without_the_harness_is_run_as_a_program() {
     let ran = test("bins", &["--test", "own_main", "--schedules", "200"]);
     assert_eq!(compare("bins", &ran, |_| vec!["ok"]), 1);

@@ -97,8 +97,12 @@ pub enum Class {
         /// What the access does for the operation.
         step: LockStep,
     },
-    /// A reference count, changed without telling the program its value.
+    /// A reference count, changed without telling the program its value: such changes commute.
     RefCount,
+    /// A reference count that an owner takes down. Whoever brings it to zero runs the destructor.
+    OwnerGone,
+    /// A count of weak references that one of them takes down. Whoever brings it to zero frees the memory.
+    WeakGone,
     /// A reference count whose value the program learns or depends on.
     RefCountObserved,
     /// The state of a `Once`, `OnceLock` or `LazyLock`.
@@ -107,11 +111,12 @@ pub enum Class {
     Park,
     /// The word of a condition variable.
     Condvar,
-    /// The poison flag of a lock.
+    /// The poison flag of a lock: read and written under the lock, but for those who ask without it.
     Poison,
     /// The inside of a channel.
     Channel,
-    /// What threads and scopes share with their handles.
+    /// What threads and scopes share with their handles. Handles learn of it by joining, which orders it, or from a count
+    /// (`is_finished`).
     Thread,
     /// Anything else that libraries keep for themselves.
     Internal,
@@ -257,7 +262,14 @@ mod tests {
     #[test]
     fn a_count_is_one_only_if_the_owner_itself_changes_it() {
         let drop = "alloc::sync::Arc::drop";
-        assert_eq!(class(AccessKind::AtomicRmw, &[HELPER, drop, "app::f"]), Class::RefCount);
+        assert_eq!(class(AccessKind::AtomicRmw, &[HELPER, drop, "app::f"]), Class::OwnerGone);
+        assert_eq!(class(AccessKind::Fence, &[HELPER, drop, "app::f"]), Class::RefCount);
+        let weak = "alloc::sync::Weak::drop";
+        assert_eq!(class(AccessKind::AtomicRmw, &[HELPER, weak, "app::f"]), Class::WeakGone);
+        assert_eq!(
+            class(AccessKind::AtomicRmw, &[HELPER, "alloc::sync::Arc::clone", "app::f"]),
+            Class::RefCount
+        );
         assert_eq!(class(AccessKind::AtomicRmw, &[HELPER, "dep::Pool::drop", drop, "app::f"]), Class::Data);
         assert_eq!(class(AccessKind::PlainRead, &[drop, "app::f"]), Class::Data);
     }

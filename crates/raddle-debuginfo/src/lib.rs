@@ -184,6 +184,14 @@ impl<'data> DebugInfo<'data> {
         self.chain(return_address).iter().any(|link| link.under_test)
     }
 
+    /// Whether all functions at a return address belong to the standard library or to what it is built from.
+    pub fn is_std(&self, return_address: u64) -> bool {
+        const BUILT_FROM: &str = "/rust/deps/";
+        let std = |link: &Link<'_>| symbol::is_std(&link.function.krate) || link.file.starts_with(BUILT_FROM);
+        let chain = self.chain(return_address);
+        !chain.is_empty() && chain.iter().all(std)
+    }
+
     /// Whether a test of the standard harness that fails always says so itself: by a panic, or by an error that is
     /// printed. One that returns an `ExitCode` need not.
     pub fn failing_tests_speak(&self) -> bool {

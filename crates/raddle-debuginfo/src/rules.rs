@@ -76,6 +76,8 @@ impl Rule {
             Class::Lock { family, op, mode, step: LockStep::Contends } if !kind.writes() => {
                 Class::Lock { family, op, mode, step: LockStep::Observes }
             }
+            // The fence before the destructor.
+            Class::OwnerGone | Class::WeakGone if kind != AccessKind::AtomicRmw => Class::RefCount,
             class => class,
         })
     }
@@ -97,7 +99,8 @@ pub(crate) fn dropped(ty: &str, kind: AccessKind) -> Option<Class> {
     match (kind, guard.class) {
         (AccessKind::AtomicStore, Class::Lock { .. }) if guard.poisons => Some(Poison),
         (AccessKind::AtomicLoad, Class::Lock { .. }) => Some(Internal),
-        (AccessKind::AtomicRmw, class) | (AccessKind::Fence, class @ RefCount) => Some(class),
+        (AccessKind::AtomicRmw, class) => Some(class),
+        (AccessKind::Fence, OwnerGone | WeakGone) => Some(RefCount),
         _ => None,
     }
 }
@@ -153,7 +156,9 @@ const fn within(path: &'static str, class: Class) -> Rule {
     row(path, Reach::Within, About::Everything, class)
 }
 
-use Class::{Channel, Condvar, Internal, Once, Park, Poison, RefCount, RefCountObserved};
+use Class::{
+    Channel, Condvar, Internal, Once, OwnerGone, Park, Poison, RefCount, RefCountObserved, WeakGone,
+};
 use LockFamily::{ParkingLotMutex, ParkingLotRwLock, StdMutex, StdRwLock};
 use LockMode::{Exclusive, Shared};
 use LockOp::{Acquire, Downgrade, Release, TryAcquire, TryUpgrade, Upgrade};
@@ -190,8 +195,8 @@ const GUARDS: &[Guard] = &[
         class: releases(ParkingLotRwLock, Exclusive),
         poisons: false,
     },
-    Guard { ty: "alloc::sync::Arc", class: RefCount, poisons: false },
-    Guard { ty: "alloc::sync::Weak", class: RefCount, poisons: false },
+    Guard { ty: "alloc::sync::Arc", class: OwnerGone, poisons: false },
+    Guard { ty: "alloc::sync::Weak", class: WeakGone, poisons: false },
 ];
 
 const RULES: &[Rule] = &[
@@ -239,6 +244,8 @@ const RULES: &[Rule] = &[
     owner("alloc::sync::Weak::weak_count", RefCountObserved),
     owner("alloc::sync::Weak::upgrade", RefCountObserved),
     owner("alloc::sync::UniqueArc::weak_count", RefCountObserved),
+    owner("alloc::sync::Arc::drop", OwnerGone),
+    owner("alloc::sync::Weak::drop", WeakGone),
     owner("alloc::sync::", RefCount),
     owner_of_plain("alloc::rc::Rc::strong_count", RefCountObserved),
     owner_of_plain("alloc::rc::Rc::weak_count", RefCountObserved),

@@ -27,7 +27,7 @@ use crate::signals;
 use crate::store::{End, Store};
 use raddle_core::protocol::{Entry, Failure, Message, Stop};
 use raddle_core::strategy::Finished;
-use raddle_core::{Kind, Outcome};
+use raddle_core::{Kind, Op, Outcome, SiteId};
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
@@ -591,6 +591,7 @@ impl Runtime {
         crate::interpose::random::reset();
         self.clock.reset();
         self.shadow.clear();
+        self.shared_values.clear();
         self.locksets.clear();
         self.vars.clear();
         self.models.clear();
@@ -682,8 +683,22 @@ fn count() {
     r.store.last_steps = r.steps;
 }
 
+/// A program that is run as a whole comes to its end: a step, because threads that it leaves behind may get further before.
+fn let_others_come_first() {
+    let r = rt();
+    let whole = r.mode != Mode::Prelude && r.host == Host::Process && r.store.job.entry == Entry::Main;
+    if whole && r.current() == r.root && r.alive > 1 {
+        r.tick();
+        let e = r.event(SiteId(0), Op::Exit);
+        runtime::step(e, State::Ready);
+    }
+}
+
 /// The process ends in an orderly way, with this status.
 pub fn process_ends(code: i32) -> ! {
+    if code == 0 {
+        let_others_come_first();
+    }
     let r = rt();
     match r.mode {
         Mode::Prelude => {

@@ -4,6 +4,7 @@ use crate::arch;
 use crate::hooks::briskly::Spot;
 use crate::hooks::calls::Calls;
 use crate::image::Image;
+use crate::owners::Destructors;
 use crate::runtime::Mode;
 use crate::stack::Stack;
 use crate::tls::Block;
@@ -264,6 +265,8 @@ pub struct Fiber {
     pub panics: Vec<Panic>,
     /// It is inside of a call that a hunt's harness has announced.
     pub calling: bool,
+    /// What it does as the last owner of shared values.
+    pub owners: Destructors,
     /// A plain store whose value is to be filled in: trace index, address, size.
     pub store: Option<(usize, usize, u8)>,
 }
@@ -338,7 +341,8 @@ impl Fiber {
     /// Lets it run unobserved for a while; in a replay every raw event is looked at.
     #[inline]
     pub fn renew_patience(&mut self, mode: Mode, patience: u64) {
-        self.raw_limit = if mode == Mode::Replay { 0 } else { self.raw + patience };
+        let looked_at = mode == Mode::Replay || self.owners.are_running();
+        self.raw_limit = if looked_at { 0 } else { self.raw + patience };
     }
 
     /// Where it stands, in the terms of a schedule.

@@ -58,6 +58,11 @@ impl Image {
         })
     }
 
+    /// Whether an address is in code of std that was not inlined into any other crate.
+    pub fn is_std(&mut self, pc: usize) -> bool {
+        persistent(|| self.info.as_ref().is_some_and(|i| i.is_std(pc.wrapping_sub(self.base) as u64)))
+    }
+
     /// Whether a test that fails always panics or prints something.
     pub fn failing_tests_speak(&self) -> bool {
         self.info.as_ref().is_some_and(DebugInfo::failing_tests_speak)
@@ -118,6 +123,22 @@ impl Image {
             && !frames.iter().any(|f| self.under_test(f))
     }
 
+    /// An address in the function that is called by the instruction before a return address, if that says which.
+    pub fn called(&self, pc: usize) -> Option<usize> {
+        // SAFETY: there is a call before a return address of the program, and the longer one has a byte more. Its operand, or
+        // the entry of the linkage table that its operand is the distance of, is mapped as the code is.
+        unsafe {
+            let operand = (pc as *const i32).byte_sub(4).read_unaligned() as isize;
+            let near = pc.wrapping_add_signed(operand);
+            let target = match *((pc - 6) as *const [u8; 2]) {
+                [0xff, 0x15] => (near as *const usize).read(),
+                [_, 0xe8] => near,
+                _ => return None,
+            };
+            (self.range.0..self.range.1).contains(&target).then_some(target + 1)
+        }
+    }
+
     /// What a thread that waits on a futex waits for, in words.
     pub fn futex_wait(&mut self, chain: &[usize]) -> String {
         let frames = self.all(chain);
@@ -148,7 +169,13 @@ impl Image {
     /// precompiled and therefore not seen.
     pub fn hides_synchronisation(&mut self, chain: &[usize]) -> bool {
         let frames = self.all(chain);
-        frames.iter().any(|f| f.function.contains("sync::condvar") || f.function.contains("sync::barrier"))
+        let hides = |f: &Frame| f.function.contains("::condvar::") || f.function.contains("::barrier::");
+        frames.iter().any(|f| &*f.krate == "std" && hides(f))
+    }
+
+    /// Whether a futex call at the end of this chain tells a scope that one of its threads has ended.
+    pub fn ends_scoped_thread(&mut self, chain: &[usize]) -> bool {
+        self.all(chain).iter().any(|f| f.function.contains("thread::scoped"))
     }
 
     /// Whether a futex wait at the end of this chain is one of std's condition variables, or a parked thread, that the program itself waits with.

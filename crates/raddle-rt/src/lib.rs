@@ -31,6 +31,7 @@ mod memory;
 mod messages;
 mod names;
 mod offsets;
+mod owners;
 mod pages;
 mod patch;
 mod progress;

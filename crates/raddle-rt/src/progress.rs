@@ -7,6 +7,7 @@
 //! fair turns, and is a livelock only if that leads nowhere either.
 
 use crate::fiber::State;
+use crate::owners;
 use crate::rounds::Circle;
 use crate::runtime::{Mode, Runtime, alone, brisk, load, me, rt, step};
 use raddle_core::{Event, Op, SiteId, Trace, Transfer};
@@ -62,7 +63,7 @@ fn impatient(site: SiteId) {
                 step(e, State::Spinning);
             }
         }
-    } else if !alone() {
+    } else if !alone() && !owners::is_patient() {
         r.end_sprint();
         r.store.impatient = true;
         let (steps, urged) = (r.steps, me().urged);

@@ -179,6 +179,21 @@ pub struct Clash {
     pub unprotected: bool,
 }
 
+/// A remembered access.
+#[derive(Clone, Copy)]
+pub struct Accessed {
+    /// The first byte, within its eight.
+    pub addr: usize,
+    /// Who.
+    pub thread: ThreadId,
+    /// The thread's own component of its fork-join clock.
+    pub clock: u32,
+    /// Where; [`POINT`] if that is a scheduling point.
+    pub site: SiteId,
+    /// The locks held, interned.
+    pub locks: u32,
+}
+
 const BLANK: Granule =
     Granule { key: 0, epoch: 0, used: 0, owner: 0, guard: 0, how: [0; CELLS], who: [0; CELLS] };
 
@@ -317,19 +332,46 @@ impl Shadow {
         }
     }
 
+    /// Calls `f` with the address, thread, clock, site and locks of every remembered access to a part of memory.
+    pub fn each(&self, addr: usize, size: usize, mut f: impl FnMut(Accessed)) {
+        let (first, end) = (addr >> 3, (addr + size + 7) >> 3);
+        let mut look = |g: &Granule| {
+            for c in (0..CELLS).filter(|&i| g.used & 1 << i != 0).map(|i| g.cell(i)) {
+                let addr = (g.key << 3) + ((c.how & BYTES) >> 8).trailing_zeros() as usize;
+                let thread = ThreadId(c.thread());
+                f(Accessed { addr, thread, clock: c.clock(), site: c.site(), locks: c.locks() });
+            }
+        };
+        if end - first > self.table.len() {
+            self.table
+                .iter()
+                .filter(|g| g.epoch == self.epoch && (first..end).contains(&g.key))
+                .for_each(look);
+        } else {
+            (first..end).filter_map(|key| self.known(key)).for_each(|i| look(&self.table[i]));
+        }
+    }
+
+    /// Where a granule is, if it is remembered.
+    fn known(&self, key: usize) -> Option<usize> {
+        let mask = self.table.len() - 1;
+        let mut i = spread(key) & mask;
+        while self.table[i].epoch == self.epoch {
+            if self.table[i].key == key {
+                return Some(i);
+            }
+            i = (i + stride(key)) & mask;
+        }
+        None
+    }
+
     /// Forgets freed memory.
     pub fn forget(&mut self, addr: usize, size: usize) {
-        let mask = self.table.len() - 1;
         // A large block is forgotten only at its start: its granules are told apart by the allocation's
         // serial number where it matters.
         for key in (addr >> 3)..((addr + size.min(4096) + 7) >> 3) {
-            let mut i = spread(key) & mask;
-            while self.table[i].epoch == self.epoch {
-                if self.table[i].key == key {
-                    self.table[i].forget();
-                    break;
-                }
-                i = (i + stride(key)) & mask;
+            if let Some(i) = self.known(key) {
+                self.table[i].forget();
             }
         }
     }

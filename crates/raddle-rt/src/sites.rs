@@ -51,6 +51,10 @@ pub struct Sites {
     pub counts_observed: bool,
     /// Somebody tries to take locks, so the moment of a release matters.
     pub locks_tried: bool,
+    /// Somebody looks at poison flags without their lock.
+    pub poison_observed: bool,
+    /// A place where memory is freed is a scheduling point.
+    pub frees_matter: bool,
 }
 
 /// `by_pc` value of an address in library code, whose site depends on the callers.
@@ -98,6 +102,8 @@ impl Sites {
             points: 0,
             counts_observed: false,
             locks_tried: false,
+            poison_observed: false,
+            frees_matter: false,
         }
     }
 
@@ -315,6 +321,8 @@ impl Sites {
         crate::hooks::listen_again();
         self.counts_observed = false;
         self.locks_tried = false;
+        self.poison_observed = false;
+        self.frees_matter = false;
     }
 
     /// Whether a futex call at a site belongs to a primitive whose other accesses are not seen.

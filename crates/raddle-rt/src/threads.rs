@@ -3,6 +3,7 @@
 use crate::arch;
 use crate::fiber::{Fiber, Start, State, Wait, WaitKind, Woken};
 use crate::hooks::calls::Calls;
+use crate::owners::Destructors;
 use crate::runtime::{self, Inside, Runtime, join_key, rt};
 use libc::c_void;
 use raddle_core::{Event, Op, SiteId, ThreadId};
@@ -55,6 +56,7 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
         panics: Vec::new(),
         calling: false,
         urged: 0,
+        owners: Destructors::default(),
         store: None,
     }
 }
@@ -67,12 +69,14 @@ impl Fiber {
         let mut held = std::mem::take(&mut self.held);
         let mut spin = std::mem::take(&mut self.spin);
         let mut clock = std::mem::take(&mut self.clock);
+        let mut owners = std::mem::take(&mut self.owners);
         calls.clear();
         dtors.clear();
         held.clear();
         spin.clear();
         clock.clear();
-        *self = Fiber { calls, dtors, held, spin, clock, ..blank(id, fs) };
+        owners.clear();
+        *self = Fiber { calls, dtors, held, spin, clock, owners, ..blank(id, fs) };
     }
 }
 

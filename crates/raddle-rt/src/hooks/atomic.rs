@@ -5,6 +5,7 @@ use super::{Verdict, filter, matters, remember, site, stand};
 use crate::fiber::{Gate, State};
 use crate::image::{self, AccessKind, Class, LockFamily, LockOp, LockStep};
 use crate::memory;
+use crate::owners;
 use crate::patch::{self, Register};
 use crate::progress;
 use crate::rounds::Circle;
@@ -68,6 +69,8 @@ enum Record {
     Data,
     /// As an operation on a word of a synchronisation primitive.
     Sync,
+    /// The same where what belongs to it is precompiled: it may change the word unseen.
+    HalfSeen,
     /// As an operation on a lock, if it was one.
     Lock(LockFamily, LockOp, LockMode),
 }
@@ -158,19 +161,56 @@ fn announce_other(p: &mut Pending, shape: Shape, pc: usize, class: Class, by_pc:
             }
             visible(p, shape, Record::Sync);
         }
-        Class::RefCount if rt().store.sites.counts_observed => visible(p, shape, Record::Sync),
+        Class::RefCount | Class::OwnerGone | Class::WeakGone if rt().store.sites.counts_observed => {
+            visible(p, shape, Record::Sync)
+        }
+        Class::OwnerGone | Class::WeakGone => owner_gone(p, shape, pc, class),
         Class::Channel | Class::Internal => visible(p, shape, Record::Sync),
         // Their other side is precompiled, so that its accesses are not seen: each of these is a step.
         Class::Once if shape == Shape::Load && runtime::load(p.addr, 4) == ONCE_COMPLETE => {
+            if rt().store.strategy.every_step() && !runtime::unseen() {
+                half_seen(p);
+            }
             progress::patience(site)
         }
         Class::Once | Class::Condvar | Class::Park => always_visible(p, shape),
+        Class::Poison if poison_matters(shape) => visible(p, shape, Record::Sync),
         Class::RefCount | Class::Poison | Class::Thread => {
+            if class == Class::RefCount {
+                owners::dull();
+            }
             if by_pc || Sites::counts(site) {
                 super::hush(pc);
             }
             progress::patience(site);
         }
+    }
+}
+
+/// Whether the order of accesses to poison flags matters: once a thread that holds no lock looks at one.
+fn poison_matters(shape: Shape) -> bool {
+    let r = rt();
+    if shape == Shape::Load && runtime::me().held.is_empty() && !r.store.sites.poison_observed {
+        r.store.sites.poison_observed = true;
+        r.store.learned = true;
+        super::listen_again();
+    }
+    r.store.sites.poison_observed
+}
+
+/// An owner takes a reference count down: a step where it has been seen to matter who is the last.
+fn owner_gone(p: &mut Pending, shape: Shape, pc: usize, class: Class) {
+    if rt().store.sites.get(p.site).point {
+        visible(p, shape, Record::Sync);
+    } else {
+        if runtime::brisk() {
+            super::bore(pc);
+        }
+        progress::patience(p.site);
+    }
+    match class {
+        Class::OwnerGone => owners::given_up(p.addr, p.site),
+        _ => owners::weak_given_up(p.addr, p.site),
     }
 }
 
@@ -226,13 +266,16 @@ fn calmly(p: &mut Pending, shape: Shape) {
 /// The state of std's futex `Once` after its initialiser has run; it never changes again.
 const ONCE_COMPLETE: u128 = 0;
 
+fn half_seen(p: &mut Pending) {
+    p.record = Record::HalfSeen;
+    p.var = rt().var(p.addr);
+}
+
 /// A step that is visible whoever touches its memory.
 fn always_visible(p: &mut Pending, shape: Shape) {
-    p.record = Record::Sync;
-    p.var = rt().var(p.addr);
-    let write = shape != Shape::Load;
-    let e = rt().event(p.site, Op::Sync { on: p.var, write });
-    stand(e, write);
+    half_seen(p);
+    let e = rt().event(p.site, Op::Sync { on: p.var, write: true });
+    stand(e, shape != Shape::Load);
 }
 
 /// A step of an operation on a lock. The first access of an acquisition waits until the lock is free, so
@@ -315,8 +358,9 @@ pub fn happened(p: &Pending, old: u128, read: bool, written: bool, new: u128) {
             let e = r.event(p.site, op);
             r.record(e);
         }
-        Record::Sync => {
-            let e = r.event(p.site, Op::Sync { on: p.var, write: written });
+        Record::Sync | Record::HalfSeen => {
+            let write = written || p.record == Record::HalfSeen;
+            let e = r.event(p.site, Op::Sync { on: p.var, write });
             r.record(e);
         }
         Record::Lock(family, ..) if written => match words::change(family, old as u64, new as u64) {
@@ -355,8 +399,14 @@ extern "C" fn fence(mo: i32, pc: usize) {
             let e = r.event(s, Op::Fence(ordering(mo)));
             r.record(e);
         }
-        _ if by_pc || Sites::counts(s) && !r.store.sites.counts_observed => super::hush(pc),
-        _ => {}
+        _ => {
+            if class == Class::RefCount {
+                owners::dull();
+            }
+            if by_pc || Sites::counts(s) && !r.store.sites.counts_observed {
+                super::hush(pc);
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Verdict, calm_down, filter, remember, site, stand};
 use crate::fiber::Fiber;
 use crate::image::{AccessKind, Class};
+use crate::owners;
 use crate::patch;
 use crate::progress;
 use crate::rounds::Circle;
@@ -84,6 +85,9 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
         return;
     }
     let me = runtime::me();
+    if me.owners.are_running() {
+        owners::meet(pc, addr, size);
+    }
     if write {
         wrote(me, addr, size);
     }

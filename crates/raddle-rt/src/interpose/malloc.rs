@@ -1,12 +1,16 @@
 //! malloc and its relatives.
 
-use crate::hunt;
+use super::here;
+use crate::fiber::State;
 use crate::memory::{self, Heap};
 use crate::names::Place;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
+use crate::sites::Sites;
+use crate::{hooks, hunt, owners, progress};
 use libc::{c_int, c_void, size_t};
 use raddle_core::protocol::MOST_MEMORY_MB;
+use raddle_core::{Op, SiteId};
 
 static mut HEAP: *mut Heap = std::ptr::null_mut();
 
@@ -100,8 +104,55 @@ fn grew() {
     h.noticed = if runtime::brisk() { (h.bytes + GRAIN).min(limit()) } else { h.bytes };
 }
 
+/// The running thread is about to free a block. That is a write to all of it, which conflicts with every access of others that
+/// nothing orders before, and a scheduling point where such a conflict is known.
+fn announce_release(addr: usize) {
+    let _inside = Inside::enter();
+    owners::dull();
+    let site = here();
+    let known = rt().store.sites.get(site);
+    let (point, calm) = (known.point, runtime::calm());
+    if point && !calm {
+        let r = rt();
+        let on = r.var(addr);
+        runtime::step(r.event(site, Op::Sync { on, write: true }), State::Ready);
+    } else {
+        progress::patience(site);
+    }
+    // An unknown place stands for many.
+    if runtime::unseen() || site == SiteId(0) || Sites::counts(site) {
+        return;
+    }
+    let Some((_, block)) = heap().find(addr) else { return };
+    hooks::remember_end(site, addr, block.size, owners::freed(addr));
+    let r = rt();
+    if r.store.sites.get(site).point {
+        r.store.sites.frees_matter = true;
+        let mut touched = Vec::new();
+        r.shadow.each(addr, block.size, |a| touched.push(a.addr));
+        touched.dedup();
+        for addr in touched {
+            let on = r.var(addr);
+            let e = r.event(site, Op::Sync { on, write: true });
+            r.record(e);
+        }
+    }
+}
+
+/// Whether a release may be a scheduling point or tell something new.
+#[inline(always)]
+fn matters() -> bool {
+    !runtime::alone() && (!runtime::unseen() || rt().store.sites.frees_matter)
+}
+
 #[inline(always)]
 fn release(addr: usize) {
+    if runtime::controlled() {
+        runtime::me().raw += 1;
+        if matters() {
+            announce_release(addr);
+        }
+    }
     if runtime::unseen() && heap().free_quickly(addr) {
         rt().frees += 1;
     } else {

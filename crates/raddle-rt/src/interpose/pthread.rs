@@ -96,8 +96,8 @@ modelled! {
         // SAFETY: glibc requires a valid time.
         model::cond_wait(c as usize, m as usize, Some(unsafe { at(clock, t) }), here());
     pthread_cond_destroy(_c: *mut pthread_cond_t) => { progress::patience(here()); 0 };
-    pthread_cond_signal(c: *mut pthread_cond_t) => { let s = here(); progress::patience(s); model::cond_wake(c as usize, 1, s) };
-    pthread_cond_broadcast(c: *mut pthread_cond_t) => { let s = here(); progress::patience(s); model::cond_wake(c as usize, usize::MAX, s) };
+    pthread_cond_signal(c: *mut pthread_cond_t) => model::cond_wake(c as usize, 1, here());
+    pthread_cond_broadcast(c: *mut pthread_cond_t) => model::cond_wake(c as usize, usize::MAX, here());
     pthread_barrier_init(b: *mut pthread_barrier_t, a: *const pthread_barrierattr_t, n: u32) => {
         let _ = a;
         progress::patience(here());

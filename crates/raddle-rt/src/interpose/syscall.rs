@@ -1,6 +1,7 @@
 //! The generic system call: futexes above all.
 
 use super::{here_exactly, set_errno};
+use crate::owners;
 use crate::progress;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
@@ -62,6 +63,20 @@ unsafe extern "C" fn called(n: i64, a: usize, b: usize, c: usize, d: usize, e: u
     unsafe { (real().syscall)(n, a, b, c, d, e, f) }
 }
 
+/// A wake-up, from precompiled code if it is one of std. A notification that no lock orders with the waits for it may come before them.
+fn woken_by_std() {
+    let Some(caller) = super::unwind::caller() else { return };
+    let image = &mut rt().store.image;
+    // Functions of std leave by a jump to the system call, so that it seems to be their caller's.
+    let callers = [image.called(caller.pc).unwrap_or(caller.pc), caller.pc];
+    if image.ends_scoped_thread(&callers) {
+        // The destructor of a thread's result tells the scope, and that is the same whoever tells it.
+        owners::dull();
+    } else if runtime::me().held.is_empty() && image.hides_synchronisation(&callers) {
+        runtime::hidden_synchronisation();
+    }
+}
+
 /// A futex call.
 #[inline(never)]
 fn futex(args: [usize; 6]) -> i64 {
@@ -72,6 +87,9 @@ fn futex(args: [usize; 6]) -> i64 {
     let site = if wakes { super::here() } else { here_exactly(unsafe { CALLED_AT }) };
     if wakes {
         progress::patience(site);
+        if !runtime::unseen() && !runtime::alone() {
+            woken_by_std();
+        }
     }
     match futex::call(args, site) {
         Some(Ok(v)) => v,

@@ -40,6 +40,7 @@ use crate::standing::{Standing, ThreadSet};
 use crate::store::Store;
 use crate::sync::pthread::Models;
 use crate::sync::words;
+use crate::table::Table;
 use crate::{stack, tls};
 use raddle_core::strategy::Dice;
 use raddle_core::{Access, Event, LockMode, Op, SiteId, ThreadId, VarId};
@@ -126,6 +127,8 @@ pub struct Runtime {
     pub early_ends: EarlyEnds,
     /// Who touched what.
     pub shadow: Shadow,
+    /// Values that begin with a reference count which was taken down: 1 for those that are alive.
+    pub shared_values: Table,
     /// Lock sets.
     pub locksets: Locksets,
     /// Variables.
@@ -186,6 +189,7 @@ impl Runtime {
             clock: Clock::new(),
             early_ends: EarlyEnds::NONE,
             shadow: Shadow::new(),
+            shared_values: Table::new(),
             locksets: Locksets::new(),
             vars: Vars::new(),
             models: Models::default(),

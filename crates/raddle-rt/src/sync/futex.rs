@@ -5,7 +5,7 @@ use crate::fiber::{State, Wait, WaitKind, Woken};
 use crate::progress;
 use crate::runtime::{self, rt};
 use raddle_core::protocol::Unexplored;
-use raddle_core::{Op, SiteId};
+use raddle_core::{LockMode, Op, SiteId};
 
 const WAIT: i32 = 0;
 const WAKE: i32 = 1;
@@ -69,19 +69,24 @@ fn deadline(op: i32, timeout: usize, absolute: bool) -> Option<u64> {
 
 fn wait(addr: usize, expected: u32, deadline: Option<u64>, bits: u32, site: SiteId) -> Result<i64, i32> {
     let mut relock = None;
-    if rt().store.sites.synchronises(site, &mut rt().store.image) {
+    let hidden = rt().store.sites.synchronises(site, &mut rt().store.image);
+    if hidden {
         runtime::hidden_synchronisation();
         relock = rt().given_back();
+    }
+    if let Some(gate) = relock {
+        rt().released(gate.addr, LockMode::Exclusive, site);
     }
     // Between the program's own look at the word and this call, others may change it.
     let r = rt();
     let on = r.var(addr);
-    let e = r.event(site, Op::Sync { on, write: false });
+    let e = r.event(site, if hidden { Op::Pause } else { Op::Sync { on, write: false } });
     runtime::step(e, State::Ready);
     if word(addr) != expected {
         if let Some(gate) = relock {
             rt().tick();
             runtime::await_gate(e, gate);
+            rt().acquired(gate.addr, LockMode::Exclusive, site);
         }
         return Err(libc::EAGAIN);
     }
@@ -100,6 +105,9 @@ fn wait(addr: usize, expected: u32, deadline: Option<u64>, bits: u32, site: Site
     runtime::me().relocks = false;
     let e = r.event(site, Op::Wait { on, timed_out: woken == Woken::TimedOut });
     r.record(e);
+    if let Some(gate) = relock {
+        r.acquired(gate.addr, LockMode::Exclusive, site);
+    }
     progress::progressed();
     match woken {
         Woken::Up => Ok(0),

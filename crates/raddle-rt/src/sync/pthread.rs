@@ -215,6 +215,7 @@ pub fn cond_wait(cond: usize, mutex: usize, limit: Option<Limit>, site: SiteId) 
     unlock(mutex, true, site);
     let r = rt();
     let on = r.var(cond);
+    r.record(r.event(site, Op::Sync { on, write: true }));
     let e = r.event(site, Op::Wait { on, timed_out: false });
     let deadline = limit.map(Limit::deadline);
     let w = Wait::new(cond, !0, WaitKind::Condition, deadline);
@@ -228,10 +229,16 @@ pub fn cond_wait(cond: usize, mutex: usize, limit: Option<Limit>, site: SiteId) 
     if woken == Woken::TimedOut { libc::ETIMEDOUT } else { 0 }
 }
 
-/// Wakes up to `n` waiters of a condition.
+/// Wakes up to `n` waiters of a condition. Whoever does that without a lock may do it before they wait: a step.
 pub fn cond_wake(cond: usize, n: usize, site: SiteId) -> c_int {
     let r = rt();
     let on = r.var(cond);
+    if runtime::me().held.is_empty() {
+        runtime::step(r.event(site, Op::Sync { on, write: true }), State::Ready);
+    } else {
+        progress::patience(site);
+    }
+    let r = rt();
     runtime::wake(cond, !0, n);
     let e = r.event(site, Op::Wake { on });
     r.record(e);

@@ -70,3 +70,55 @@ fn what_a_thread_does_on_its_own_stack_is_no_choice_even_where_others_stacks_are
     // Six orders of two steps each; the first executions learn which those are.
     assert!(report.stats.executions <= 12, "{} executions", report.stats.executions);
 }
+
+#[test]
+fn memory_is_freed_before_and_after_another_thread_reads_it() {
+    let config = raddle::Config::new().strategy("dfs").schedules(1_000).max_failures(1);
+    let report = raddle::explore(config, || {
+        let value = Box::into_raw(Box::new(7_u64)) as usize;
+        // SAFETY: it is freed only here.
+        let t = thread::spawn(move || drop(unsafe { Box::from_raw(value as *mut u64) }));
+        // SAFETY: none; it may have been freed.
+        let seen = unsafe { (value as *const u64).read_volatile() };
+        assert_eq!(seen, 7, "read after it was freed");
+        t.join().unwrap();
+    });
+    assert_eq!(report.failures.len(), 1, "{:?}", report.stats);
+}
+
+/// Objects of libc that are ready for use when they are zero, and larger than they need be.
+#[repr(align(16))]
+struct Zero(std::cell::UnsafeCell<[u8; 64]>);
+
+// SAFETY: only libc's functions look at it.
+unsafe impl Sync for Zero {}
+
+impl Zero {
+    fn new() -> Self {
+        Zero([0; 64].into())
+    }
+}
+
+unsafe extern "C" {
+    fn pthread_mutex_lock(m: *mut [u8; 64]) -> i32;
+    fn pthread_mutex_unlock(m: *mut [u8; 64]) -> i32;
+    fn pthread_cond_wait(c: *mut [u8; 64], m: *mut [u8; 64]) -> i32;
+    fn pthread_cond_signal(c: *mut [u8; 64]) -> i32;
+}
+
+#[test]
+fn a_signal_without_the_lock_comes_before_and_after_the_wait() {
+    let config = raddle::Config::new().strategy("dfs").schedules(1_000).max_failures(1_000);
+    let report = raddle::explore(config, || {
+        let (m, c) = (Zero::new(), Zero::new());
+        // SAFETY: as in C.
+        thread::scope(|s| unsafe {
+            s.spawn(|| pthread_cond_signal(c.0.get()));
+            pthread_mutex_lock(m.0.get());
+            pthread_cond_wait(c.0.get(), m.0.get());
+            pthread_mutex_unlock(m.0.get());
+        });
+    });
+    let (lost, all) = (report.stats.failures, report.stats.executions);
+    assert!(0 < lost && lost < all, "the wait was in vain in {lost} of {all}");
+}
