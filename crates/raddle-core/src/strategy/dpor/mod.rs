@@ -22,8 +22,9 @@ use races::{Races, Step};
 ///
 /// Deviations: races are looked at once, at the end of an execution, which gives the same sets. A step is a choice at
 /// a decision with all events up to the next one. Steps of two timed-out waits or sleeps depend on each other,
-/// because time is one. When new scheduling points were learned, the search starts again. Threads that a failure cut
-/// short have no races for what they would have done.
+/// because time is one. So do steps of two threads that come with synchronisation that is not seen ([`Op::Pause`], and
+/// waits). When new scheduling points were learned, the search starts again. Threads that a failure cut short have no
+/// races for what they would have done.
 #[derive(Debug, Default)]
 pub struct Dpor {
     path: Vec<Node>,
@@ -57,6 +58,13 @@ struct Sleeper {
     events: Vec<Event>,
 }
 
+impl Node {
+    /// The chosen thread's pending event, which is in no trace, if what follows it is not seen.
+    fn pause(&self) -> Option<&Event> {
+        self.enabled.iter().find(|e| e.thread == self.chosen && pauses(e))
+    }
+}
+
 impl Dpor {
     /// A search from the beginning.
     pub fn new() -> Self {
@@ -65,19 +73,26 @@ impl Dpor {
 
     /// A decision that no execution came to before.
     fn discover(&mut self, view: &View<'_>) -> Option<Node> {
-        let sleep = match self.path.last() {
+        // The end of the process cuts off whatever others would do, so it is tried at every decision.
+        let end = view.enabled.iter().find(|e| e.op == Op::Exit).map(|e| e.thread);
+        let mut sleep = match self.path.last() {
             None => Vec::new(),
             Some(before) => {
-                let step = &view.events[before.from..];
+                let step: Vec<&Event> =
+                    before.pause().into_iter().chain(&view.events[before.from..]).collect();
                 let awake = |s: &Sleeper| step.iter().any(|e| s.events.iter().any(|f| dependent(e, f)));
                 before.sleep.iter().filter(|s| s.thread != before.chosen && !awake(s)).cloned().collect()
             }
         };
+        sleep.retain(|s| Some(s.thread) != end);
         let rested = |t: ThreadId| !sleep.iter().any(|s: &Sleeper| s.thread == t);
         let mut threads = view.enabled.iter().map(|e| e.thread).filter(|&t| rested(t));
-        let first = threads.clone().find(|&t| t == view.last).or_else(|| threads.next())?;
+        let goes_on = |t: &ThreadId| Some(*t) != end;
+        let stays = threads.clone().find(|t| *t == view.last && goes_on(t));
+        let first = stays.or_else(|| threads.find(goes_on)).or(end)?;
+        let backtrack = [first].into_iter().chain(end.filter(|&t| t != first)).collect();
         let enabled = view.enabled.to_vec();
-        Some(Node { enabled, chosen: first, from: view.events.len(), backtrack: vec![first], sleep })
+        Some(Node { enabled, chosen: first, from: view.events.len(), backtrack, sleep })
     }
 
     /// Plans the other orders of the races of the execution.
@@ -86,7 +101,7 @@ impl Dpor {
         let steps = self.path.iter().zip(ends).map(|(node, to)| {
             let pending = node.enabled.iter().find(|e| e.thread == node.chosen);
             let tries = pending.is_some_and(|e| matches!(e.op, Op::TryAcquire { .. }));
-            Step { thread: node.chosen, events: &run.trace.events[node.from..to], tries }
+            Step { thread: node.chosen, pause: node.pause(), events: &run.trace.events[node.from..to], tries }
         });
         let mut races = Races::new(&run.trace.events[..self.path.first().map_or(0, |n| n.from)]);
         for (i, step) in steps.enumerate() {
@@ -156,8 +171,9 @@ impl Strategy for Dpor {
         let mut to = run.trace.events.len();
         while let Some(node) = self.path.last_mut() {
             let events = &run.trace.events[node.from..to];
-            let own = events.iter().filter(|e| e.thread == node.chosen).copied();
-            node.sleep.push(Sleeper { thread: node.chosen, events: own.collect() });
+            let own = events.iter().filter(|e| e.thread == node.chosen);
+            let events = node.pause().into_iter().chain(own).copied().collect();
+            node.sleep.push(Sleeper { thread: node.chosen, events });
             let sleeps = |t: &ThreadId| node.sleep.iter().any(|s| s.thread == *t);
             if let Some(&next) = node.backtrack.iter().find(|t| !sleeps(t)) {
                 node.chosen = next;
@@ -173,7 +189,12 @@ impl Strategy for Dpor {
 
 /// Whether the order of two events can matter.
 fn dependent(a: &Event, b: &Event) -> bool {
-    a.thread == b.thread || a.conflicts_with(b) || timed(a) && timed(b)
+    a.thread == b.thread || a.conflicts_with(b) || timed(a) && timed(b) || pauses(a) && pauses(b)
+}
+
+/// Whether synchronisation that is not seen may come with the event.
+fn pauses(e: &Event) -> bool {
+    matches!(e.op, Op::Pause | Op::Wait { .. })
 }
 
 /// Whether the event makes time pass.

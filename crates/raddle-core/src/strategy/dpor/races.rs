@@ -1,6 +1,6 @@
 //! Which steps of an execution could have come in the other order.
 
-use super::timed;
+use super::{pauses, timed};
 use crate::event::{Event, LockMode, Op, ThreadId, VarId};
 use std::collections::BTreeMap;
 
@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step<'t> {
     pub thread: ThreadId,
+    /// What it began with, if what follows that is not seen.
+    pub pause: Option<&'t Event>,
     pub events: &'t [Event],
     /// An acquisition in it was an attempt that would not have blocked.
     pub tries: bool,
@@ -50,6 +52,8 @@ enum Object {
     Var(VarId),
     /// Time itself.
     Clock,
+    /// Whatever is synchronised with unseen.
+    Unseen,
 }
 
 /// The steps that later ones can depend on.
@@ -136,7 +140,7 @@ impl Races {
         self.threads.insert(step.thread, clock.clone());
         self.steps.push(Done { thread: step.thread, number, clock });
         self.by_thread.entry(step.thread).or_default().push(at);
-        for e in step.events {
+        for e in step.pause.into_iter().chain(step.events) {
             self.record(e, at);
         }
         self.structure(step.events);
@@ -158,7 +162,7 @@ impl Races {
     fn dependences(&self, step: &Step<'_>) -> Before {
         let mut before = Before::default();
         let mut entered = false;
-        for e in step.events {
+        for e in step.pause.into_iter().chain(step.events) {
             let normal = if entered { &mut before.inside } else { &mut before.normal };
             match e.op {
                 Op::Acquire { lock, mode } => {
@@ -352,7 +356,8 @@ fn join(clock: &mut Clock, other: &Clock) {
 fn objects(e: &Event) -> impl Iterator<Item = (Object, bool)> {
     let write = !matches!(e.op, Op::Read(_) | Op::Sync { write: false, .. });
     let time = timed(e).then_some((Object::Clock, true));
-    e.object().map(|v| (Object::Var(v), write)).into_iter().chain(time)
+    let unseen = pauses(e).then_some((Object::Unseen, true));
+    e.object().map(|v| (Object::Var(v), write)).into_iter().chain(time).chain(unseen)
 }
 
 #[cfg(test)]
@@ -370,7 +375,7 @@ mod tests {
         const STEPS: usize = 200_000;
         for i in 0..STEPS {
             let e = if i % 100 == 99 { write } else { read };
-            races.push(Step { thread: e.thread, events: &[e], tries: false }, true);
+            races.push(Step { thread: e.thread, pause: None, events: &[e], tries: false }, true);
         }
         // Each write could come before the read before it, and each read that follows one before that.
         assert_eq!(races.found.len(), STEPS / 100 * 2 - 1);
