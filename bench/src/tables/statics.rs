@@ -7,7 +7,7 @@
 use crate::Format;
 use crate::command::raddle;
 use anyhow::{Context, bail, ensure};
-use raddle_core::protocol::{Entry, JOB_VAR, Job, Message};
+use raddle_core::protocol::{Entry, JOB_VAR, Job, Message, Timeouts};
 use raddle_mir::meet::{Meeting, Observed, meet, observed};
 use raddle_mir::{Access, Analysis, Calls, Reason, Universe, emit};
 use serde::Serialize;
@@ -250,6 +250,7 @@ impl Driver {
             memory_mb: 2_048,
             hang_ms: 10_000,
             crates: vec![krate.to_owned()],
+            timeouts: Timeouts::Late,
             replay: None,
             traces: schedules,
             jobs: 1,

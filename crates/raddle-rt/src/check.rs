@@ -81,7 +81,7 @@ pub unsafe extern "C" fn raddle_rt_check_1(
     };
     let outside = installed() && rt().mode == Mode::Prelude;
     if outside {
-        hand_over(&reply);
+        hand_over(reply);
     }
     let mut stats = if outside { rt().store.stats.clone() } else { Stats::default() };
     if outside {
