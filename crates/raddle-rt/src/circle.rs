@@ -55,8 +55,9 @@ pub fn trapped(info: &siginfo_t, context: &mut ucontext_t) -> bool {
     let (walk, asked) = unsafe { (WALK, info.si_code == libc::SI_USER && info.si_pid() == libc::getppid()) };
     let flags = libc::REG_EFL as usize;
     match walk {
+        _ if asked && !runtime::active() => return true,
         // Of a brisk execution it is not known what others can do; it is repeated as one of which it is.
-        _ if asked && (runtime::brisk() || !runtime::active()) => return true,
+        _ if asked && runtime::brisk() => give_up(),
         None if asked => begin(),
         Some(_) if asked => {}
         Some(walk) if info.si_code == libc::TRAP_TRACE && walk.beat != rt().store.heartbeat => {

@@ -215,7 +215,11 @@ pub fn worth_keeping(wanted: impl Fn(usize) -> bool) -> Option<Vec<usize>> {
         if !m.writable || m.shared || m.start == BASE {
             continue;
         }
-        let end = used(&m)?;
+        let end = match used(&m) {
+            Some(end) => end,
+            None if !wanted(m.start) => continue,
+            None => return None,
+        };
         let entries = &mut entries[..(end - m.start) / PAGE * ENTRY];
         map.read_exact_at(entries, (m.start / PAGE * ENTRY) as u64).ok()?;
         for (at, entry) in (m.start..end).step_by(PAGE).zip(entries.chunks(ENTRY)) {
