@@ -239,6 +239,7 @@ impl Meeting {
 }
 
 /// A crate may forbid what is no fault of it: what some compiler warns of.
+#[cfg(feature = "forbids")]
 mod forbids {
     #![deny(warnings)]
     fn nobody_calls() {}

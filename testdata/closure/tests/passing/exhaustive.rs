@@ -97,6 +97,10 @@ impl Zero {
     fn new() -> Self {
         Zero([0; 64].into())
     }
+
+    fn get(&self) -> *mut [u8; 64] {
+        self.0.get()
+    }
 }
 
 unsafe extern "C" {
@@ -113,10 +117,10 @@ fn a_signal_without_the_lock_comes_before_and_after_the_wait() {
         let (m, c) = (Zero::new(), Zero::new());
         // SAFETY: as in C.
         thread::scope(|s| unsafe {
-            s.spawn(|| pthread_cond_signal(c.0.get()));
-            pthread_mutex_lock(m.0.get());
-            pthread_cond_wait(c.0.get(), m.0.get());
-            pthread_mutex_unlock(m.0.get());
+            s.spawn(|| pthread_cond_signal(c.get()));
+            pthread_mutex_lock(m.get());
+            pthread_cond_wait(c.get(), m.get());
+            pthread_mutex_unlock(m.get());
         });
     });
     let (lost, all) = (report.stats.failures, report.stats.executions);
