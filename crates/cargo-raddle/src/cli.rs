@@ -1,4 +1,8 @@
 //! The command line.
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "a help text is not for rustdoc: brackets are what they look like"
+)]
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use raddle_core::protocol::{MOST_MEMORY_MB, Timeouts};

@@ -14,7 +14,7 @@ const DETAILS: [&str; 3] = ["for details", "for more", "for a detailed"];
 /// A function may be like one that is like a third one, and so on.
 const ROUNDS: usize = 4;
 
-/// The function that another one is like by its documentation: `get_with` for "Similar to [`Cache::get_with`]".
+/// The function that another one is like by its documentation: `get_with` for "Similar to `Cache::get_with`".
 pub fn model(docs: &str) -> Option<String> {
     let text = docs.split("```").next().unwrap_or_default().replace('\n', " ");
     let lower = text.to_lowercase();
@@ -30,7 +30,7 @@ pub fn model(docs: &str) -> Option<String> {
     is_name.then(|| name.to_owned())
 }
 
-/// What follows "See" in "See [`HashMap::clear`] for details": what it says there is said here, too.
+/// What follows "See" in "See `HashMap::clear` for details": what it says there is said here, too.
 fn elsewhere(text: &str) -> Option<&str> {
     text.match_indices("See ").map(|(at, see)| &text[at + see.len()..]).find(|rest| {
         let sentence = rest.split(". ").next().unwrap_or_default();

@@ -3,7 +3,7 @@
 //! The source of everything is rustdoc's JSON. [`package`] finds the package, [`rustdoc`] runs rustdoc, [`world`]
 //! knows which items are public under which path. [`collect`] turns them into our own words ([`model`], [`ty`]):
 //! `members` has the functions of a type, `view` how an implementation looks from an alias. [`classify`] decides which
-//! type is worth a hunt and what each function is for. [`discover`] does all of it.
+//! type is worth a hunt and what each function is for. [`discover()`] does all of it.
 //! [`harness`] makes a crate out of what was found, with which the type can be tested.
 
 pub mod classify;

@@ -19,7 +19,7 @@
 //! # From text to sets
 //! 1. [`emit`] asks cargo for MIR (not optimised, with spans) and for the source after macro expansion, which has what
 //!    MIR lacks: names of fields, visibility, traits.
-//! 2. [`parse`] makes data of the text ([`mir`]). It never fails: what it does not understand is listed.
+//! 2. [`parse()`] makes data of the text ([`mir`]). It never fails: what it does not understand is listed.
 //! 3. `flow` finds out what the pointers of each function point to, `locks` which guards are alive.
 //! 4. [`Analysis`] combines functions, callees first, into summaries: paths from parameters, with locks.
 //! 5. [`TypeAccesses`] is the result for a type, [`Universe`] its possible pattern instances, [`meet`] compares it with

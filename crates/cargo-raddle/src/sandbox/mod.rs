@@ -51,7 +51,7 @@ pub struct Confinement {
     pub strays: bool,
     /// It is ended after so many milliseconds; 0 for never.
     pub limit_ms: u64,
-    /// It gets namespaces of its own; see [`namespaces_work`].
+    /// It gets namespaces of its own; see [`namespaces`].
     pub namespaces: bool,
     /// The process whose end is to be its end; 0 for none.
     pub parent: u32,

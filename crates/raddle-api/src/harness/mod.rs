@@ -3,7 +3,7 @@
 //! From the [`Api`] come *drafts* of thunks ([`draft`]), with values for generic parameters ([`generics`]), arguments
 //! ([`input`], [`data`], [`closure`]) and results ([`output`]); types live in a [`world`]. The compiler judges the
 //! drafts ([`judge`]); what it accepts is written as a crate ([`emit`]) and described as a
-//! [`Harness`](raddle_core::hunt::Harness).
+//! [`Harness`].
 
 mod closure;
 mod conventional;

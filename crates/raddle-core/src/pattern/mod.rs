@@ -6,7 +6,7 @@
 //! program sites of its steps and the names of its variables, so it means the same in every execution. The
 //! instances found so far measure how well the schedules of a test have been explored
 //! ([`crate::coverage::map`]); those of a single execution tell how different it was from others
-//! ([`distance`]).
+//! ([`distance()`]).
 //!
 //! # From a trace to instances
 //!

@@ -3,7 +3,7 @@
 //! | question | answer |
 //! | --- | --- |
 //! | Do two measures rise and fall together, as coverage and bugs found? | [`kendall_tau_b`] |
-//! | Does one method need fewer executions than another on the same programs? | [`wilcoxon`] |
+//! | Does one method need fewer executions than another on the same programs? | [`wilcoxon()`] |
 //! | Many such questions at once? | [`bonferroni`] |
 //! | How large is the difference? | [`cliffs_delta`], [`cohens_d`] |
 //! | Which of many methods are really distinct, in which order? | [`scott_knott_esd`] |

@@ -1,6 +1,6 @@
 //! Executions of one search in several processes at a time.
 //!
-//! Once at most one in [`SHIFT`] executions is looked at and all others are brisk (see [`brisk`](crate::brisk)), executions do not depend
+//! Once at most one in [`SHIFT`] executions is looked at and all others are brisk (see [`brisk`]), executions do not depend
 //! on each other: each throws dice of its own, and nothing is learned. Then a *crew* takes over: as many processes as the job
 //! allows, forked by the parent, each with a store of its own, a copy. They take *shifts*, executions in a row of which at
 //! most the last is looked at, and tell only how many steps and decisions each took.

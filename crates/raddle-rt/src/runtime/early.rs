@@ -3,7 +3,7 @@
 //! A real thread can be held up by its operating system, so every time-out and every sleep may end before another thread has
 //! taken its next step. But the longer the wait, the less likely that is, and few programs are written for it. So a wait that has
 //! nearly ended may always end early, because what others waited for took about as long; any other one only in the
-//! executions that [`Timeouts`](raddle_core::protocol::Timeouts) says. Only the wait that would be the next to end may end early.
+//! executions that [`Timeouts`] says. Only the wait that would be the next to end may end early.
 
 use super::{Host, Mode, Runtime};
 use crate::fiber::{Fiber, State, Wait, WaitKind};
