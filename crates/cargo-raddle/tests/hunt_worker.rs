@@ -6,11 +6,11 @@ mod harness;
 use harness::thunk::*;
 use harness::{Worker, result, run, test, value};
 use raddle_core::event::ThreadId;
-use raddle_core::hunt::oracle::Intervals;
-use raddle_core::hunt::protocol::{Request, Rest};
-use raddle_core::hunt::{CallResult, Execution, Fresh, Run, RunReply};
 use raddle_core::outcome::Kind;
 use raddle_core::schedule::{Schedule, Transfer};
+use raddle_hunt::oracle::Intervals;
+use raddle_hunt::protocol::{Request, Rest};
+use raddle_hunt::{CallResult, Execution, Fresh, Run, RunReply};
 use std::collections::BTreeSet;
 
 /// Adding, with a call that goes wrong when it sees the sum 1.
@@ -252,7 +252,7 @@ fn what_is_in_doubt_is_told_at_once_and_the_rest_is_as_if_nobody_had_looked() {
     );
     assert!(told.iter().any(|(run, _)| *run == 0) && told.iter().any(|(run, _)| *run == 1));
     for (one, other) in whole.iter().zip(&reply.runs) {
-        let facts = |r: &raddle_core::hunt::RunReply| {
+        let facts = |r: &raddle_hunt::RunReply| {
             let calls: Vec<_> = r.distinct.iter().map(|e| (e.index, e.calls.clone(), e.failed())).collect();
             (
                 (r.executions, r.steps, r.explained, r.serial),

@@ -3,7 +3,7 @@
 use raddle_api::harness::{Dependency, HarnessSource, Request, generate};
 use raddle_api::settings::Settings;
 use raddle_api::{Api, Features, Source, discover};
-use raddle_core::hunt::{Domain, Pass, Role, Sharing, Step, Test, Thunk, Value, wire};
+use raddle_hunt::{Domain, Pass, Role, Sharing, Step, Test, Thunk, Value, wire};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -13,14 +13,12 @@
 //! - [`coverage::method_pairs`]: which methods ran at the same time (CovCon).
 //! - [`location_pairs`]: which pairs of places in two methods were passed in both orders (Location Pairs).
 //! - [`strategy`]: who runs next.
-//! - [`hunt`]: tests made for a type, as data, and what comes of running them.
 //! - [`stats`]: the statistics of the papers' evaluations.
 //! - [`schedule`], [`outcome`], [`protocol`]: how an execution is repeated, how it ended, and what the command
 //!   and its workers say to each other.
 #![forbid(unsafe_code)]
 
 pub mod coverage;
-pub mod hunt;
 pub mod location_pairs;
 pub mod pattern;
 pub mod stats;

@@ -81,7 +81,7 @@ pub struct Job {
     /// its own values for the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<String>,
-    /// Where a harness reads the tests it is to run; see `raddle_core::hunt::protocol`.
+    /// Where a harness reads the tests it is to run; see `raddle_hunt::protocol`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_fd: Option<i32>,
     /// A file with what debug information says about the calls of this very executable; see `raddle_debuginfo`.

@@ -8,13 +8,13 @@ use super::driver::seeded;
 use super::executor::Workers;
 use super::judge;
 use raddle_core::Kind;
-use raddle_core::hunt::minimise::Found;
-use raddle_core::hunt::oracle::{Judgement, Oracle, Verdict};
-use raddle_core::hunt::protocol::ExecutorError;
-use raddle_core::hunt::{Execution, Executor, Fresh, Run, Test, wire};
 use raddle_core::protocol::Failure;
 use raddle_core::schedule::Schedule;
 use raddle_core::trace::Symbols;
+use raddle_hunt::minimise::Found;
+use raddle_hunt::oracle::{Judgement, Oracle, Verdict};
+use raddle_hunt::protocol::ExecutorError;
+use raddle_hunt::{Execution, Executor, Fresh, Run, Test, wire};
 use std::time::Duration;
 
 /// Executions of the second search.

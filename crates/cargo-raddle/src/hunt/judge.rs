@@ -2,14 +2,14 @@
 
 use crate::sources::Sources;
 use raddle_core::Kind;
-use raddle_core::hunt::group::Cause;
-use raddle_core::hunt::minimise::Found;
-use raddle_core::hunt::oracle::{Judgement, Oracle};
-use raddle_core::hunt::protocol::ExecutorError;
-use raddle_core::hunt::render::{Style, render};
-use raddle_core::hunt::{CallResult, Execution, Executor, Harness, Test};
 use raddle_core::protocol::Failure;
 use raddle_core::strategy::order;
+use raddle_hunt::group::Cause;
+use raddle_hunt::minimise::Found;
+use raddle_hunt::oracle::{Judgement, Oracle};
+use raddle_hunt::protocol::ExecutorError;
+use raddle_hunt::render::{Style, render};
+use raddle_hunt::{CallResult, Execution, Executor, Harness, Test};
 
 /// An execution of a test, if no sequential order of its calls explains it. What the program draws is decided by the
 /// worker's seed, whatever the strategy's is.

@@ -41,7 +41,7 @@ use events::{Event, Stats, Summary};
 use hunted::{End, Hunted, Progress, Settings};
 use indicatif::{ProgressBar, ProgressStyle};
 use prepare::{Prepared, Prospect};
-use raddle_core::hunt::{Role, generate};
+use raddle_hunt::{Role, generate};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -217,7 +217,7 @@ fn one(prepared: &Prepared, prospect: &Prospect, lab: &Lab<'_>, bar: &ProgressBa
 /// Why a harness cannot be hunted, if so.
 fn unfit(subject: &Subject, named: bool) -> Option<Verdict> {
     let harness = &subject.harness;
-    let made = |t: &raddle_core::hunt::Thunk| t.output.slots.iter().any(|s| harness.type_info(*s).subject);
+    let made = |t: &raddle_hunt::Thunk| t.output.slots.iter().any(|s| harness.type_info(*s).subject);
     if !harness.thunks.iter().any(made) {
         let why = "no function was found that makes one; give an expression in [package.metadata.raddle]";
         let why = format!("no constructor: {why}");

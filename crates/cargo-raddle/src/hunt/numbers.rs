@@ -3,9 +3,9 @@
 //! A worker numbers what it meets. The next one, after a crash of the first, numbers anew; so the command has numbers of
 //! its own and translates. Two sites with the same description are one here.
 
-use raddle_core::hunt::{Run, RunReply};
 use raddle_core::pattern::Instance;
 use raddle_core::{NameId, Site, SiteId, Symbols};
+use raddle_hunt::{Run, RunReply};
 use std::collections::BTreeMap;
 
 /// The command's numbers, and those of the worker that runs now.

@@ -9,12 +9,12 @@ use super::judge;
 use super::store::{Kept, Saved};
 use crate::interrupt;
 use raddle_core::Kind;
-use raddle_core::hunt::generate::{Fault, NeverReturned, Plan};
-use raddle_core::hunt::group::Cause;
-use raddle_core::hunt::minimise::{Found, MinimiseOptions, Minimised, minimise};
-use raddle_core::hunt::oracle::Oracle;
-use raddle_core::hunt::{Execution, Executor, ExecutorError, Fresh, Run, Test, wire};
 use raddle_core::protocol::{Failure, RUNAWAY};
+use raddle_hunt::generate::{Fault, NeverReturned, Plan};
+use raddle_hunt::group::Cause;
+use raddle_hunt::minimise::{Found, MinimiseOptions, Minimised, minimise};
+use raddle_hunt::oracle::Oracle;
+use raddle_hunt::{Execution, Executor, ExecutorError, Fresh, Run, Test, wire};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 

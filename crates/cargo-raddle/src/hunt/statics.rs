@@ -7,11 +7,11 @@
 use crate::cli::HuntBuildArgs;
 use raddle_api::Source;
 use raddle_core::coverage::map::Report;
-use raddle_core::hunt::generate::{Known, KnownAccess, PatternCoverage};
-use raddle_core::hunt::{Harness, Role, ThunkId};
 use raddle_core::pattern::{AccessKind, Instance, InstanceSet};
 use raddle_core::trace::Symbols;
 use raddle_core::{NameId, SiteId};
+use raddle_hunt::generate::{Known, KnownAccess, PatternCoverage};
+use raddle_hunt::{Harness, Role, ThunkId};
 use raddle_mir::{Analysis, Calls, Kind, Role as MethodRole, TypeAccesses, Universe, emit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -163,7 +163,7 @@ impl StaticCoverage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_core::hunt::harness::{Output, Thunk};
+    use raddle_hunt::harness::{Output, Thunk};
     use raddle_mir::{Access, Method, SiteKey};
 
     #[test]

@@ -8,9 +8,9 @@ use crate::error::Result;
 use crate::finding::{self, FORMAT, VERSION, relative, write};
 use crate::hash;
 use crate::runtime::Runtime;
-use raddle_core::hunt::render::explanation;
-use raddle_core::hunt::{CallRecord, Harness, Test, check};
 use raddle_core::protocol::{Failure, Job};
+use raddle_hunt::render::explanation;
+use raddle_hunt::{CallRecord, Harness, Test, check};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

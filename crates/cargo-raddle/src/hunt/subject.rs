@@ -6,7 +6,7 @@ use crate::compile::absolute;
 use crate::error::{Context, Error, Result};
 use crate::hash;
 use raddle_api::harness::Dropped;
-use raddle_core::hunt::Harness;
+use raddle_hunt::Harness;
 use raddle_mir::TypeAccesses;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

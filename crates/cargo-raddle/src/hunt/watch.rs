@@ -3,9 +3,9 @@
 use super::clock::Reading;
 use super::driver::{Hunt, Ran, executed};
 use super::executor::{Watched, Workers};
-use raddle_core::hunt::generate::Plan;
-use raddle_core::hunt::protocol::Rest;
-use raddle_core::hunt::{ExecutorError, Run, RunReply};
+use raddle_hunt::generate::Plan;
+use raddle_hunt::protocol::Rest;
+use raddle_hunt::{ExecutorError, Run, RunReply};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -63,7 +63,7 @@ fn plan_of(plans: &[Plan], run: usize) -> Option<&Plan> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_core::hunt::Test;
+    use raddle_hunt::Test;
 
     #[test]
     fn runs_belong_to_tests_in_their_order() {

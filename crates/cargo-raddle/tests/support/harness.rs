@@ -1,9 +1,9 @@
 //! The harness of testdata/harness-fixture: built once, and talked to as the command does.
 #![allow(dead_code)]
 
-use raddle_core::hunt::protocol::{Reply, Request};
-use raddle_core::hunt::{CallResult, Execution, Run, RunReply};
 use raddle_core::protocol::{Entry, JOB_VAR, Job, Timeouts};
+use raddle_hunt::protocol::{Reply, Request};
+use raddle_hunt::{CallResult, Execution, Run, RunReply};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

@@ -5,7 +5,7 @@ use super::generics::{Bindings, apply, unify};
 use super::input::{Input, wrapped};
 use super::world::World;
 use crate::model::{ApiType, Ty, VariantFields};
-use raddle_core::hunt::Domain;
+use raddle_hunt::Domain;
 
 const NAMES: [&str; 6] = ["x", "y", "z", "u", "v", "w"];
 

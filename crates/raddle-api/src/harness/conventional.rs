@@ -5,7 +5,7 @@ use super::draft::{Body, Draft, Promises};
 use super::output;
 use super::world::{Part, World, arc_of, short, std_path};
 use crate::model::Ty;
-use raddle_core::hunt::{Domain, Pass, Role, TypeId};
+use raddle_hunt::{Domain, Pass, Role, TypeId};
 use std::collections::BTreeSet;
 
 /// A thunk over one slot that is not missed if it does not compile.

@@ -1,7 +1,7 @@
 //! Plain data: which types a test can give as values, and their domains.
 
 use crate::model::{ApiType, Ty, VariantFields};
-use raddle_core::hunt::{Domain, ListForm};
+use raddle_hunt::{Domain, ListForm};
 
 /// At most so many elements of a list are generated.
 const LIST: usize = 4;

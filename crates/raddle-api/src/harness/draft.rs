@@ -9,7 +9,7 @@ use super::{Dropped, settings};
 use crate::model::{Function, ParamKind, Purpose, Receiver, Standing, Ty, Via};
 use crate::promise;
 use crate::settings::TypeSettings;
-use raddle_core::hunt::{Domain, Pass, Role};
+use raddle_hunt::{Domain, Pass, Role};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// At most so many ways to instantiate a generic method are tried.

@@ -3,7 +3,7 @@
 use super::Dependency;
 use super::draft::{Body, Draft};
 use super::world::SlotType;
-use raddle_core::hunt::{Pass, Sharing};
+use raddle_hunt::{Pass, Sharing};
 use std::fmt::Write;
 use std::ops::Range;
 

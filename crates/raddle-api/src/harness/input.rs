@@ -5,7 +5,7 @@ use super::data;
 use super::generics::{self, Bindings};
 use super::world::{Part, World};
 use crate::model::{Arg, Bound, Origin, Ty};
-use raddle_core::hunt::{Domain, ListForm, Pass, TypeId};
+use raddle_hunt::{Domain, ListForm, Pass, TypeId};
 use std::collections::BTreeMap;
 
 /// A parameter of a thunk.

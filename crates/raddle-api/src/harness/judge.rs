@@ -5,7 +5,7 @@ use super::emit::{self, Asked, Item};
 use super::world::{World, short};
 use super::{Dropped, HarnessError};
 use crate::package;
-use raddle_core::hunt::{Role, Sharing};
+use raddle_hunt::{Role, Sharing};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -21,7 +21,7 @@ use crate::model::{Api, ApiType, Ty};
 use crate::package::Source;
 use crate::settings::TypeSettings;
 use judge::{Court, write};
-use raddle_core::hunt::{Domain, Harness, Output, Role, Thunk, ThunkId, TypeId, TypeInfo};
+use raddle_hunt::{Domain, Harness, Output, Role, Thunk, ThunkId, TypeId, TypeInfo};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -3,7 +3,7 @@
 use super::generics::{Bindings, apply, unify};
 use super::world::{Part, World, has_lifetime, short, with_static};
 use crate::model::{Bound, Function, Receiver, Ty};
-use raddle_core::hunt::Domain;
+use raddle_hunt::Domain;
 
 /// What becomes of a result.
 #[derive(Default)]

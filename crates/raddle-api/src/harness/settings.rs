@@ -6,7 +6,7 @@ use super::output;
 use super::world::{Part, World, primitive, short};
 use crate::model::{Purpose, Ty};
 use crate::settings::TypeSettings;
-use raddle_core::hunt::Role;
+use raddle_hunt::Role;
 use std::collections::BTreeSet;
 
 /// The user's own constructors. What an expression makes is found out by trying: the type under test, or what one of

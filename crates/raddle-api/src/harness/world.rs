@@ -3,7 +3,7 @@
 use super::generics::{Bindings, apply, unify};
 use super::{closure, data};
 use crate::model::{Api, ApiType, Arg, Origin, ParamKind, PathTy, Purpose, Standing, Ty};
-use raddle_core::hunt::Sharing;
+use raddle_hunt::Sharing;
 use std::collections::BTreeSet;
 
 /// Why a type is in the table.

@@ -1,4 +1,4 @@
-//! Reads tests in the wire format; `raddle_core::hunt::wire` writes and describes it.
+//! Reads tests in the wire format; `raddle_hunt::wire` writes and describes it.
 
 use crate::value::Value;
 use std::str::SplitAsciiWhitespace;

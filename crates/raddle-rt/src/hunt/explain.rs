@@ -9,8 +9,8 @@ use super::record::Calls;
 use super::{Hunt, push};
 use crate::store::Store;
 use raddle_core::Schedule;
-use raddle_core::hunt::oracle::Intervals;
 use raddle_core::strategy::{Serial, Strategy};
+use raddle_hunt::oracle::Intervals;
 use std::collections::BTreeMap;
 
 /// Orders looked at for one execution.

@@ -6,10 +6,10 @@ use crate::names::NameKey;
 use crate::runtime::rt;
 use crate::store::Store;
 use raddle_core::coverage::magnitudes::Magnitudes;
-use raddle_core::hunt::{MethodAccess, RunReply};
 use raddle_core::pattern::{FullMatcher, Instance, Match, Matcher, roles};
 use raddle_core::strategy::{self, Kin, Pattern, Strategy, UnknownStrategy};
 use raddle_core::{Event, NameId, Op, ThreadId, Trace, VarId};
+use raddle_hunt::{MethodAccess, RunReply};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Events of an execution on contested variables that are searched for patterns. An execution that copies long buffers has

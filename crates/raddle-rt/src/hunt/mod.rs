@@ -26,10 +26,10 @@ use follow::Follower;
 use later::Later;
 use libc::{c_int, c_void};
 use put_off::PutOff;
-use raddle_core::hunt::protocol::{LONGEST_TRIAL, Request, Spent};
-use raddle_core::hunt::{CallRecord, Execution, RunReply};
 use raddle_core::protocol::Failure;
 use raddle_core::{MethodId, Op, Schedule, SiteId};
+use raddle_hunt::protocol::{LONGEST_TRIAL, Request, Spent};
+use raddle_hunt::{CallRecord, Execution, RunReply};
 use record::Record;
 pub use source::Source;
 use std::collections::BTreeSet;
@@ -66,7 +66,7 @@ struct Hunt {
     in_doubt: bool,
     /// The request that waits for the command to make up its mind.
     put_off: Option<PutOff>,
-    /// An execution of the test under way ran away: see [`Run::stop_at_runaway`](raddle_core::hunt::Run::stop_at_runaway).
+    /// An execution of the test under way ran away: see [`Run::stop_at_runaway`](raddle_hunt::Run::stop_at_runaway).
     ran_away: bool,
     /// An execution is in progress.
     executing: bool,

@@ -8,10 +8,10 @@ use super::later::Later;
 use super::{Hunt, serve};
 use crate::store::Store;
 use raddle_core::Schedule;
-use raddle_core::hunt::protocol::{Request, Rest};
-use raddle_core::hunt::{Execution, RunReply};
 use raddle_core::protocol::Stats;
 use raddle_core::strategy::{Serial, Strategy};
+use raddle_hunt::protocol::{Request, Rest};
+use raddle_hunt::{Execution, RunReply};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A request between two executions of a run, with all that other runs would change; persistent.

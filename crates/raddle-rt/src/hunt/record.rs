@@ -1,10 +1,10 @@
 //! The calls of one execution, as the harness announces them.
 
 use raddle_core::coverage::method_pairs::Running;
-use raddle_core::hunt::oracle::Intervals;
-use raddle_core::hunt::protocol::NO_THUNK;
-use raddle_core::hunt::{CallRecord, CallResult};
 use raddle_core::{Event, MethodId, Op};
+use raddle_hunt::oracle::Intervals;
+use raddle_hunt::protocol::NO_THUNK;
+use raddle_hunt::{CallRecord, CallResult};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug)]

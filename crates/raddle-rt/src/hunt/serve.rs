@@ -12,11 +12,11 @@ use crate::runtime::{self, Mode, rt};
 use crate::signals;
 use crate::store::{End, Store};
 use libc::c_int;
-use raddle_core::hunt::protocol::{Reply, Request};
-use raddle_core::hunt::{Fresh, Run, RunReply};
 use raddle_core::protocol::Stats;
 use raddle_core::strategy::Finished;
 use raddle_core::{Kind, Outcome};
+use raddle_hunt::protocol::{Reply, Request};
+use raddle_hunt::{Fresh, Run, RunReply};
 
 /// Exit status of a worker whose children die outside executions.
 const BROKEN: c_int = 3;
