@@ -78,8 +78,9 @@ fn cargo(root: &Path, target: &Path, extra: &[&str]) -> Output {
 }
 
 fn watch(root: &Path) {
-    let crates = ["raddle-core", "raddle-debuginfo", "raddle-hunt", "raddle-model", "raddle-rt"]
-        .map(|c| format!("crates/{c}"));
+    let crates =
+        ["raddle-core", "raddle-debuginfo", "raddle-hunt", "raddle-model", "raddle-rt", "raddle-sched"]
+            .map(|c| format!("crates/{c}"));
     for path in ["Cargo.lock", "Cargo.toml"].into_iter().chain(crates.iter().map(String::as_str)) {
         let path = root.join(path);
         if path.exists() {

@@ -9,12 +9,13 @@ use crate::control;
 use crate::fiber::Start;
 use crate::heap;
 use crate::messages;
-use crate::runtime::{self, Host, Inside, Mode, Runtime, installed, rt};
+use crate::runtime::{self, Host, Inside, Runtime, installed, rt};
 use crate::start;
 use crate::store::End;
 use libc::{c_int, c_void};
 use raddle_core::protocol::{Job, Message, Stats, Stop};
 use raddle_core::{Schedule, Trace};
+use raddle_sched::Mode;
 
 /// A closure of the program: runs it once; 0 when it returned, 1 when it panicked.
 type Run = extern "C" fn(*mut c_void) -> c_int;
@@ -79,7 +80,7 @@ pub unsafe extern "C" fn raddle_rt_check_1(
         Ok(false) => Stop::Budget,
         Err(ref why) => Stop::Error(why.clone()),
     };
-    let outside = installed() && rt().mode == Mode::Prelude;
+    let outside = installed() && rt().sched.mode == Mode::Prelude;
     if outside {
         hand_over(reply);
     }
@@ -110,13 +111,13 @@ fn hand_over(reply: impl Fn(&Message)) {
 fn prepare(job: Job, findings: bool) -> Result<bool, String> {
     if !installed() {
         let store = start::store(job)?;
-        runtime::install(Runtime::new(store, Host::NO_LOOP_YET, Mode::Prelude));
+        runtime::install(Runtime::new(store, Host::NO_LOOP_YET, control::ended));
         control::start_clock();
         rt().store.findings = findings;
         return Ok(true);
     }
     let r = rt();
-    if r.mode != Mode::Prelude {
+    if r.sched.mode != Mode::Prelude {
         return Err("a closure cannot be checked inside an execution".to_owned());
     }
     heap::persistent(|| start::adopt(r.store, job, findings))

@@ -5,7 +5,6 @@
 //! does the same for ever. The parent asks for that with a signal; from then on the processor traps after each instruction. The handler
 //! runs on the thread's own stack, so that it can let others go on first.
 
-use crate::fiber::{State, Wait, WaitKind};
 use crate::heap;
 use crate::messages;
 use crate::rewind;
@@ -14,6 +13,7 @@ use crate::signals;
 use crate::table::mix;
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use raddle_core::Op;
+use raddle_sched::{State, Wait, WaitKind};
 use std::ops::Range;
 
 /// Instructions that are followed.
@@ -124,7 +124,7 @@ impl Walk {
         let words =
             pages.iter().flat_map(|&page| (page..page + 4096).step_by(8)).filter(|at| !unused.contains(at));
         // Time passes with every look at a clock.
-        let now = rt().clock.now();
+        let now = rt().sched.clock.now();
         // SAFETY: words of pages that are mapped and in use.
         Some(words.fold(now, |digest, at| mix(digest ^ unsafe { (at as *const u64).read_volatile() })))
     }
@@ -138,11 +138,12 @@ fn let_others_go_on() {
     let _inside = Inside::enter();
     let r = rt();
     let event = r.event(runtime::me().pending.site, Op::Yield);
-    if r.root_ended_at.is_some() {
+    if r.sched.root_ended_at.is_some() {
         // What a test leaves behind does not matter.
         runtime::wait(event, Wait::new(0, 0, WaitKind::Condition, None));
     }
-    let others = (0..r.fibers.len()).filter(|&i| i != r.current() && !r.fibers[i].system);
+    let others = (0..r.sched.threads.len()).filter(|&i| i != r.current() && !r.sched.threads[i].system);
+    let others: Vec<usize> = others.collect();
     if !others.into_iter().any(|i| r.could_go_on(i)) {
         crate::failure::endless();
     }

@@ -12,22 +12,21 @@ use crate::bare;
 use crate::brisk;
 use crate::crew;
 use crate::failure;
-use crate::fiber::State;
 use crate::hang::{Hang, Watch};
 use crate::heap;
 use crate::independence::{self, Statics};
 use crate::messages;
 use crate::offsets::Offsets;
 use crate::patch;
-use crate::progress::{ENDLESS_PATIENCE, LONG_PATIENCE, PATIENCE};
 use crate::real::real;
 use crate::rewind;
-use crate::runtime::{self, EarlyEnds, Host, Inside, Mode, Runtime, rt};
+use crate::runtime::{self, Host, Inside, Runtime, rt};
 use crate::signals;
 use crate::store::{End, Store};
 use raddle_core::protocol::{Entry, Failure, Message, Stop};
 use raddle_core::strategy::Finished;
 use raddle_core::{Kind, Op, Outcome, SiteId};
+use raddle_sched::{ENDLESS_PATIENCE, Ending, Mode, PATIENCE, Rules, State};
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
@@ -344,14 +343,13 @@ pub fn fork() -> i32 {
 /// The program is about to create a thread.
 pub fn before_thread_creation() {
     let r = rt();
-    if r.mode != Mode::Prelude {
+    if r.sched.mode != Mode::Prelude {
         return;
     }
     if r.store.job.entry == Entry::Libtest && r.current() == 0 {
         // The harness starts the thread that runs the test.
-        r.fibers[0].system = true;
-        r.set_state(0, r.fibers[0].state);
-        r.root = 1;
+        r.sched.make_system(0);
+        r.sched.root = 1;
         return;
     }
     serve();
@@ -364,7 +362,7 @@ fn serve() {
     // SAFETY: the store outlives the process; the parent uses it only while no child runs.
     let store = unsafe { &mut *store };
     store.prelude = (store.trace.events.len(), store.trace.vars.len(), store.schedule.transfers.len());
-    crate::hooks::remember_little();
+    crate::recent::remember_little();
     crate::pages::inherit_code();
     spent_ms();
     messages::hide_output();
@@ -381,12 +379,14 @@ fn serve() {
         let pid = fork();
         if pid == 0 {
             begin_again(store, &offsets);
-            r.mode = if store.replay.is_some() { Mode::Replay } else { Mode::Search };
-            r.replay_at = store.prelude.2;
-            r.early_ends = EarlyEnds::of(store);
+            r.sched.steer(Rules {
+                followed: store.prelude.2,
+                patient: false,
+                patience: PATIENCE,
+                ..store.rules()
+            });
             r.note_company();
-            let (mode, patience) = (r.mode, r.patience);
-            r.me().renew_patience(mode, patience);
+            r.renew_patience(r.current());
             return;
         }
         let fate = wait_for(pid, store);
@@ -406,7 +406,7 @@ fn begin_again(store: &mut Store, offsets: &Offsets) {
     if store.replay.is_some() || store.unclean >= rewind::TRIES || store.stats.executions <= rewind::WARM_UP {
         return;
     }
-    crate::hooks::remember_much();
+    crate::recent::remember_much();
     if rewind::mark() {
         conclude_undone(store);
         if let Some(stop) = next(store) {
@@ -551,14 +551,24 @@ fn execute_all(store: &mut Store, start: crate::fiber::Start, arg: usize, static
     batch_ends(store, stop)
 }
 
+/// The rules of the next execution of a closure.
+fn rules(store: &Store) -> Rules {
+    let mut rules = store.rules();
+    rules.recorded = !runtime::brisk();
+    if patch::is_on() || store.repeats && !store.impatient {
+        rules.patience = ENDLESS_PATIENCE;
+    }
+    rules
+}
+
 impl Runtime {
     /// Leaves what was there before alone and prepares for executions of closures.
     pub fn begin_loop(&mut self) {
         // The fibers of the prelude are the copy of a world that only the parent goes back to.
-        std::mem::forget(std::mem::take(&mut self.fibers));
+        std::mem::forget(std::mem::take(&mut self.sched.threads));
         self.finished.clear();
-        self.standing.clear();
-        self.mode = if self.store.replay.is_some() { Mode::Replay } else { Mode::Search };
+        self.sched.queues.clear();
+        self.sched.mode = if self.store.replay.is_some() { Mode::Replay } else { Mode::Search };
         self.host = Host::NO_LOOP_YET;
     }
 
@@ -573,7 +583,7 @@ impl Runtime {
     /// One execution of a closure, in this process.
     pub fn execute(&mut self, start: crate::fiber::Start, arg: usize) {
         let _inside = Inside::enter();
-        for mut f in self.fibers.drain(..) {
+        for mut f in self.sched.succeed(rules(self.store)) {
             if let Some(s) = f.stack.take() {
                 self.stacks.give(s);
             }
@@ -585,38 +595,16 @@ impl Runtime {
         // Last out, first in again: the same blocks and stacks for the same threads.
         self.spare.reverse();
         self.finished.clear();
-        self.standing.clear();
         self.forget_sprint();
         crate::interpose::malloc::begin();
         crate::interpose::random::reset();
-        self.clock.reset();
         self.shadow.clear();
         self.shared_values.clear();
         self.locksets.clear();
         self.vars.clear();
         self.models.clear();
-        self.steps = 0;
-        self.visible = 0;
-        self.decisions = 0;
-        self.marks.clear();
-        self.chance_at = None;
-        self.judge_after = 0;
-        self.rounds.clear();
-        self.patience = match () {
-            () if patch::is_on() || self.store.repeats && !self.store.impatient => ENDLESS_PATIENCE,
-            () if self.store.strategy.is_patient() => LONG_PATIENCE,
-            () => PATIENCE,
-        };
-        self.early_ends = EarlyEnds::of(self.store);
-        self.patient = self.mode == Mode::Search && self.store.strategy.is_patient();
-        self.tickets = 0;
         self.frees += 1;
-        self.replay_at = 0;
         self.overtime = 0;
-        self.futile = 0;
-        self.root = 0;
-        self.root_ended_at = None;
-        self.alive = 0;
         self.dice = self.store.strategy.dice().map(NonNull::from);
         const MAIN_STACK: usize = 8 << 20;
         self.create(start, arg, MAIN_STACK);
@@ -628,6 +616,20 @@ impl Runtime {
     }
 }
 
+/// Does what the end of an execution calls for; returns what to go on with, if nothing went wrong.
+pub fn ended(ending: Ending) -> arch::Context {
+    match ending {
+        Ending::AtRest | Ending::Over => finish_on_return(),
+        Ending::Deadlock => failure::deadlock(),
+        Ending::Livelock => failure::livelock(),
+        Ending::Abandoned => abandon(),
+        Ending::TooLong if runtime::brisk() => brisk::too_long(),
+        Ending::TooLong => too_long(),
+        Ending::Diverged(why) => failure::diverged(why),
+        Ending::NoSuchThread => crate::fatal("a strategy chose a thread that is not there"),
+    }
+}
+
 /// The execution is over and nothing went wrong, unless a panic was lost.
 pub fn finish() -> ! {
     let host = finish_on_return();
@@ -635,11 +637,11 @@ pub fn finish() -> ! {
     unsafe { arch::go_on(host) }
 }
 
-/// The same by going on with the context that this returns.
-pub fn finish_on_return() -> arch::Context {
+/// As [`finish`] by going on with the context that this returns.
+fn finish_on_return() -> arch::Context {
     failure::judge_unjoined();
     let r = rt();
-    if r.mode == Mode::Replay && r.replay_at < r.store.replay.as_ref().map_or(0, |s| s.transfers.len()) {
+    if r.sched.mode == Mode::Replay && !r.sched.schedule_is_used_up() {
         failure::diverged("the execution ended before its schedule did");
     }
     r.store.end = End::Passed;
@@ -664,7 +666,7 @@ pub fn abandon() -> ! {
 }
 
 /// The execution takes too many steps to be judged.
-pub fn too_long() -> ! {
+fn too_long() -> ! {
     rt().store.stats.too_long += 1;
     abandon()
 }
@@ -678,16 +680,16 @@ pub fn leave() -> ! {
 fn count() {
     let r = rt();
     r.end_sprint();
-    r.store.stats.steps += r.visible;
-    r.store.stats.decisions += r.decisions as u64;
-    r.store.last_steps = r.steps;
+    r.store.stats.steps += r.sched.visible;
+    r.store.stats.decisions += r.sched.decisions as u64;
+    r.store.last_steps = r.sched.steps;
 }
 
 /// A program that is run as a whole comes to its end: a step, because threads that it leaves behind may get further before.
 fn let_others_come_first() {
     let r = rt();
-    let whole = r.mode != Mode::Prelude && r.host == Host::Process && r.store.job.entry == Entry::Main;
-    if whole && r.current() == r.root && r.alive > 1 {
+    let whole = r.sched.mode != Mode::Prelude && r.host == Host::Process && r.store.job.entry == Entry::Main;
+    if whole && r.current() == r.sched.root && r.sched.alive > 1 {
         r.tick();
         let e = r.event(SiteId(0), Op::Exit);
         runtime::step(e, State::Ready);
@@ -700,7 +702,7 @@ pub fn process_ends(code: i32) -> ! {
         let_others_come_first();
     }
     let r = rt();
-    match r.mode {
+    match r.sched.mode {
         Mode::Prelude => {
             // No thread was ever created, or closures were checked.
             runtime::set_active(false);
@@ -717,13 +719,13 @@ pub fn process_ends(code: i32) -> ! {
         }
         _ if code != 0 => failure::test_failed(code),
         _ => {
-            let quiet = r.root_ended_at.is_some() && r.fibers[r.root].panics.is_empty();
+            let quiet = r.sched.root_ended_at.is_some() && r.sched.threads[r.sched.root].panics.is_empty();
             if quiet && !r.store.quiet_means_passed {
                 r.store.quiet_means_passed = heap::persistent(|| r.store.image.failing_tests_speak());
             }
-            for i in 0..r.fibers.len() {
+            for i in 0..r.sched.threads.len() {
                 // The harness itself never counts as unfinished.
-                if r.fibers[i].system {
+                if r.sched.threads[i].system {
                     r.set_state(i, State::Exited);
                 }
             }

@@ -482,6 +482,34 @@ impl Class {
     }
 }
 
+/// That of the program.
+static mut HEAP: *mut Heap = std::ptr::null_mut();
+
+/// The program's heap.
+#[inline]
+pub fn heap() -> &'static mut Heap {
+    // SAFETY: one thread only, see `runtime`.
+    unsafe {
+        if HEAP.is_null() {
+            make_heap();
+        }
+        &mut *HEAP
+    }
+}
+
+#[cold]
+fn make_heap() {
+    // SAFETY: as in `heap`.
+    unsafe { HEAP = Box::into_raw(Box::new(Heap::new())) };
+}
+
+/// The program's heap, unless nobody has asked for it yet.
+#[inline(always)]
+pub fn heap_if_made() -> Option<&'static mut Heap> {
+    // SAFETY: as in `heap`.
+    unsafe { HEAP.as_mut() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,8 +10,9 @@
 
 use crate::hooks;
 use crate::memory;
-use crate::runtime::{self, Mode, in_stack, me, rt};
+use crate::runtime::{self, in_stack, me, rt};
 use raddle_core::{SiteId, ThreadId};
+use raddle_sched::Mode;
 
 /// A destructor in progress.
 #[derive(Debug)]
@@ -60,7 +61,8 @@ pub fn given_up(count: usize, site: SiteId) {
     note(count, count, site);
     if runtime::load(count, 8) == 1 {
         let f = me();
-        f.owners.running.push(Destructor { count, site, raw: f.raw, dull: f.owners.dull });
+        let destructor = Destructor { count, site, raw: f.raw, dull: f.owners.dull };
+        f.owners.running.push(destructor);
         // Its events are all to be seen.
         f.raw_limit = 0;
     }
@@ -91,14 +93,15 @@ fn end(count: usize) -> Option<Destructor> {
     let i = f.owners.running.iter().rposition(|d| d.count == count)?;
     f.owners.running.truncate(i + 1);
     let ended = f.owners.running.pop();
-    f.renew_patience(Mode::Search, rt().patience);
+    let r = rt();
+    r.renew_patience(r.current());
     ended
 }
 
 /// Whether anything is learned from the execution in progress.
 fn is_looked_at() -> bool {
     let r = rt();
-    !runtime::unseen() && r.mode == Mode::Search && !r.store.job.every_access
+    !runtime::unseen() && r.sched.mode == Mode::Search && !r.store.job.every_access
 }
 
 fn judge(d: &Destructor) {
@@ -111,7 +114,7 @@ fn judge(d: &Destructor) {
 /// Whether the running thread is looked at only because of a destructor, which has not gone on for long.
 pub fn is_patient() -> bool {
     let f = me();
-    f.owners.running.first().is_some_and(|d| f.raw - d.raw < rt().patience)
+    f.owners.running.first().is_some_and(|d| f.raw - d.raw < rt().sched.patience)
 }
 
 /// The raw event that the running thread has begun shows nothing.

@@ -236,7 +236,7 @@ pub fn worth_keeping(wanted: impl Fn(usize) -> bool) -> Option<Vec<usize>> {
 
 /// How far a mapping is used, as far as the runtime knows.
 fn used(m: &Mapping) -> Option<usize> {
-    let end = [crate::heap::reach(), crate::interpose::malloc::heap().end()]
+    let end = [crate::heap::reach(), crate::memory::heap().end()]
         .into_iter()
         .find(|end| (m.start..=m.end).contains(end))
         .unwrap_or(m.end);

@@ -1,13 +1,14 @@
 //! What decides in the next execution.
 //!
-//! By default waits may end early only in few executions, late in a search (see `runtime::early`). A strategy that remembers what
+//! By default waits may end early only in few executions, late in a search (see [`EarlyEnds`]). A strategy that remembers what
 //! it has tried would be confused if the rules changed from one execution to the next, so it is made twice: for these
 //! executions, and for the others.
 
 use crate::heap;
 use crate::store::Store;
 use raddle_core::protocol::{Timeouts, Unexplored};
-use raddle_core::strategy;
+use raddle_core::{Schedule, strategy};
+use raddle_sched::{EarlyEnds, LONG_PATIENCE, Limits, Mode, PATIENCE, Rules};
 
 /// So many executions come before the first in which waits may end early,
 const PUNCTUAL: u64 = 100;
@@ -53,6 +54,37 @@ impl Store {
     pub fn begin_hunted(&mut self, number: u64) {
         let late = self.job.timeouts == Timeouts::Late && !self.strategy.is_systematic();
         self.late = late && number.is_multiple_of(RARELY_IN_HUNTS);
+    }
+
+    /// The rules of the execution that is about to begin, as it is recorded and looked at.
+    pub fn rules(&self) -> Rules {
+        let patient = self.strategy.is_patient();
+        Rules {
+            mode: if self.replay.is_some() { Mode::Replay } else { Mode::Search },
+            transfers: self.replay.as_ref().map_or_else(Vec::new, |schedule| schedule.transfers.clone()),
+            followed: 0,
+            recorded: true,
+            patient,
+            patience: if patient { LONG_PATIENCE } else { PATIENCE },
+            // A sequential order has to explain what happened in any other execution; and in a replay the schedule decides.
+            early_ends: match self.replay {
+                Some(_) => EarlyEnds::ALL,
+                None if patient => EarlyEnds::ALL,
+                None => EarlyEnds::of(self.job.timeouts, self.late),
+            },
+            limits: Limits {
+                most: self.job.max_steps,
+                chance_after: self.chance_after(),
+                for_long: self.patience_for_long(),
+                others_ended: self.stats.completed > 0,
+            },
+        }
+    }
+
+    /// How to repeat the execution in progress.
+    pub fn how_to_repeat(&self) -> Schedule {
+        let schedule = self.replay.as_ref().unwrap_or(&self.schedule);
+        Schedule { early: self.schedule.early.clone(), ..schedule.clone() }
     }
 
     /// Which stream of random numbers an execution draws from. Another one each time, unless the strategy relies on its being

@@ -3,7 +3,6 @@
 use crate::bare;
 use crate::circle;
 use crate::failure;
-use crate::hooks::plain;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use libc::{c_int, c_void, siginfo_t};
@@ -51,7 +50,7 @@ extern "C" fn caught(signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
         return;
     }
     let _inside = Inside::enter();
-    plain::forget_store(addr);
+    runtime::forget_store(addr);
     failure::signalled(signal, addr)
 }
 

@@ -10,8 +10,8 @@
 use crate::brisk;
 use crate::fiber::Fiber;
 use crate::heap::persistent;
-use crate::hooks::RECENT;
 use crate::image::{AccessKind, Class, Image};
+use crate::recent::RECENT;
 use crate::runtime;
 use crate::table::{Table, mix};
 use raddle_core::SiteId;

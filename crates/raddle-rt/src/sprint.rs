@@ -12,11 +12,11 @@
 //! During a sprint neither the steps are counted where others are nor is it noted who stands where, not even in a thread's own state; that is made up for at its
 //! end ([`Runtime::end_sprint`]), which is before anything looks there or changes it.
 
-use crate::fiber::{Fiber, Gate, State};
+use crate::fiber::Fiber;
 use crate::patch;
 use crate::runtime::{Runtime, alone, me, rt};
-use crate::sync::words::Free;
 use raddle_core::strategy::Dice;
+use raddle_sched::{Free, Gate, State};
 use std::ptr::null_mut;
 
 /// Most members.
@@ -139,18 +139,18 @@ impl Runtime {
     #[inline(never)]
     fn try_sprint(&mut self, s: &mut Sprint) {
         let me = self.current();
-        let (Some(dice), Some(members)) = (self.dice, self.standing.runners(me)) else { return };
-        let steps = self.store.limit.saturating_sub(self.steps).min(LONGEST);
+        let (Some(dice), Some(members)) = (self.dice, self.sched.queues.runners(me)) else { return };
+        let steps = self.store.limit.saturating_sub(self.sched.steps).min(LONGEST);
         if members.len() > MOST || steps == 0 {
             return;
         }
         s.pause = PAUSE;
         for (k, i) in members.iter().enumerate() {
-            let f = &mut *self.fibers[i];
-            let free = match f.state {
-                State::Lock(gate) => Free::when(&gate).is_some_and(Free::is_it),
+            let free = match self.sched.threads[i].state {
+                State::Lock(gate) => Free::when(&gate).is_some() && self.open(gate),
                 _ => true,
             };
+            let f = &mut *self.sched.threads[i];
             if i != me && !(free && f.held.is_empty()) {
                 return;
             }
@@ -163,7 +163,7 @@ impl Runtime {
         // SAFETY: as in `next`; a member is a fiber of this execution, boxed.
         unsafe {
             s.aim(&*s.dice);
-            s.next_sp = (*s.next).sp;
+            s.next_sp = (*s.next).body.sp;
         }
     }
 
@@ -185,9 +185,9 @@ impl Runtime {
     fn land(&mut self) {
         let s = sprint();
         let taken = s.granted - s.later - s.left;
-        self.steps += taken;
-        self.visible += taken;
-        self.decisions += if s.n > 1 { taken as usize } else { 0 };
+        self.sched.steps += taken;
+        self.sched.visible += taken;
+        self.sched.decisions += if s.n > 1 { taken as usize } else { 0 };
         self.store.heartbeat += 1;
         s.pause = if taken < SHORT { PAUSE } else { 0 };
         let me: *mut Fiber = me();
@@ -197,14 +197,14 @@ impl Runtime {
             let i = f.id.0 as usize;
             if member == me {
                 f.state = State::Unsettled;
-                self.standing.goes_on(i);
+                self.sched.queues.goes_on(i);
             } else if let Some(spot) = f.spot {
                 // It came here in this sprint, or in an earlier one and has been standing here ever since.
                 match spot.mutex(f.acquires) {
                     Some(gate) => self.stand_before(f, gate),
                     None => {
                         f.state = State::Ready;
-                        self.standing.becomes_ready(i);
+                        self.sched.queues.becomes_ready(i);
                     }
                 }
             }
@@ -215,7 +215,7 @@ impl Runtime {
     fn stand_before(&mut self, f: &mut Fiber, gate: Gate) {
         f.state = State::Lock(gate);
         if let Some(free) = Free::when(&gate) {
-            self.standing.comes_to(free, f.id.0 as usize);
+            self.sched.queues.comes_to(free, f.id.0 as usize);
         }
     }
 }

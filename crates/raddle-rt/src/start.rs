@@ -2,19 +2,19 @@
 
 use crate::arch;
 use crate::crew::Past;
-use crate::fiber::State;
+use crate::fiber::Body;
 use crate::heap;
 use crate::image::Image;
 use crate::names::{Names, Places};
 use crate::real::real;
-use crate::runtime::{self, Host, Inside, Mode, Runtime};
+use crate::runtime::{self, Host, Inside, Runtime};
 use crate::sites::Sites;
 use crate::store::{End, Reached, Store};
-use crate::threads;
 use libc::{c_char, c_int};
 use raddle_core::protocol::{JOB_VAR, Job, Stats, Stop};
 use raddle_core::strategy;
 use raddle_core::{Schedule, Trace};
+use raddle_sched::Thread;
 
 /// Run by the loader before anything of the program, because of its section.
 #[used]
@@ -55,14 +55,12 @@ extern "C" fn init(_argc: c_int, argv: *const *const c_char, envp: *const *const
         }
     };
     store.message_fd = Some(fd);
-    let mut r = Runtime::new(store, Host::Process, Mode::Prelude);
-    let mut main = threads::blank(0, arch::fs_base());
+    let mut r = Runtime::new(store, Host::Process, crate::control::ended);
+    let mut main = Thread::new(0, Body::new(arch::fs_base()));
     main.clock = vec![1];
     main.stack_range = main_stack();
     main.name = Some("main".to_owned());
-    r.fibers.push(Box::new(main));
-    r.alive = 1;
-    r.set_state(0, State::Unsettled);
+    r.sched.spawn(Box::new(main));
     r.set_current(0);
     r.note_company();
     r.blocks.reserve(2);

@@ -1,82 +1,60 @@
 //! Creating, joining and ending threads.
 
 use crate::arch;
-use crate::fiber::{Fiber, Start, State, Wait, WaitKind, Woken};
+use crate::fiber::{Body, Start};
 use crate::hooks::calls::Calls;
 use crate::owners::Destructors;
-use crate::runtime::{self, Inside, Runtime, join_key, rt};
+use crate::runtime::{self, Inside, Runtime, rt};
 use libc::c_void;
-use raddle_core::{Event, Op, SiteId, ThreadId};
+use raddle_core::{Op, SiteId, ThreadId};
+use raddle_sched::{State, Thread, Wait, WaitKind, join_key};
 
 /// Rounds of destructors at the end of a thread: a destructor may register another.
 const DESTRUCTOR_ROUNDS: usize = 8;
 
-/// A fiber that nothing is known about yet.
-pub fn blank(id: u32, fs: usize) -> Fiber {
-    Fiber {
-        sp: 0,
-        fs,
-        next_fs: fs,
-        bare_since: 0,
-        last_exit: 0,
-        id: ThreadId(id),
-        state: State::Unsettled,
-        spot: None,
-        acquires: 0,
-        pending: Event::new(id, 0, Op::Start),
-        raw: 0,
-        after: false,
-        anchor: SiteId(0),
-        raw_limit: 0,
-        calls: Calls::new(),
-        stack: None,
-        stack_range: (0, 0),
-        private: (0, 0),
-        block: None,
-        start: None,
-        result: 0,
-        joined: false,
-        detached: false,
-        system: false,
-        name: None,
-        dtors: Vec::new(),
-        woken: Woken::Up,
-        held: Vec::new(),
-        lockset: 0,
-        relock: None,
-        relocks: false,
-        queued: false,
-        acquiring: 0,
-        spin: Vec::new(),
-        spin_count: 0,
-        circle: crate::rounds::Circle::default(),
-        yields: 0,
-        clock: Vec::new(),
-        early_ends: 0,
-        panics: Vec::new(),
-        calling: false,
-        urged: 0,
-        owners: Destructors::default(),
-        store: None,
+impl Body {
+    /// That of a thread that nothing is known about yet.
+    pub fn new(fs: usize) -> Body {
+        Body {
+            sp: 0,
+            fs,
+            next_fs: fs,
+            bare_since: 0,
+            last_exit: 0,
+            spot: None,
+            acquires: 0,
+            anchor: SiteId(0),
+            calls: Calls::new(),
+            stack: None,
+            stack_range: (0, 0),
+            private: (0, 0),
+            block: None,
+            start: None,
+            result: 0,
+            joined: false,
+            detached: false,
+            name: None,
+            dtors: Vec::new(),
+            lockset: 0,
+            acquiring: 0,
+            clock: Vec::new(),
+            panics: Vec::new(),
+            owners: Destructors::default(),
+            store: None,
+        }
     }
-}
 
-impl Fiber {
-    /// Makes a used fiber blank without giving its memory away.
-    fn renew(&mut self, id: u32, fs: usize) {
+    /// That of a new thread in the memory of this one.
+    fn succeed(&mut self, fs: usize) -> Body {
         let mut calls = std::mem::take(&mut self.calls);
         let mut dtors = std::mem::take(&mut self.dtors);
-        let mut held = std::mem::take(&mut self.held);
-        let mut spin = std::mem::take(&mut self.spin);
         let mut clock = std::mem::take(&mut self.clock);
         let mut owners = std::mem::take(&mut self.owners);
         calls.clear();
         dtors.clear();
-        held.clear();
-        spin.clear();
         clock.clear();
         owners.clear();
-        *self = Fiber { calls, dtors, held, spin, clock, owners, ..blank(id, fs) };
+        Body { calls, dtors, clock, owners, ..Body::new(fs) }
     }
 }
 
@@ -87,12 +65,12 @@ impl Runtime {
         for i in 0..self.finished.len() {
             let j = self.finished[i];
             if j != current
-                && let Some(stack) = self.fibers[j].stack.take()
+                && let Some(stack) = self.sched.threads[j].stack.take()
             {
                 self.stacks.give(stack);
             }
         }
-        let fibers = &mut self.fibers;
+        let fibers = &mut self.sched.threads;
         let blocks = &mut self.blocks;
         // The block doubles as the thread's handle: it is free once nobody can join the thread any more.
         self.finished.retain(|&j| {
@@ -112,15 +90,16 @@ impl Runtime {
         self.recycle();
         // A stack or a block may come to mean something else.
         self.frees += 1;
-        let id = self.fibers.len();
+        let id = self.sched.threads.len();
         let block = self.blocks.take();
         let stack = self.stacks.take(stack_size);
         let mut f = match self.spare.pop() {
             Some(mut f) => {
-                f.renew(id as u32, block.fs);
+                let body = f.succeed(block.fs);
+                f.renew(id as u32, body);
                 f
             }
-            None => Box::new(blank(id as u32, block.fs)),
+            None => Box::new(Thread::new(id as u32, Body::new(block.fs))),
         };
         // SAFETY: the stack is new or unused, its top 16-byte aligned.
         f.sp = unsafe { arch::prepare(stack.top(), main, id) };
@@ -128,35 +107,33 @@ impl Runtime {
         f.stack = Some(stack);
         f.block = Some(block);
         f.start = Some((start, arg));
-        f.renew_patience(self.mode, self.patience);
         // What happened before what is asked where accesses are looked at.
         if !runtime::brisk() {
             let current = self.current();
-            if let Some(parent) = self.fibers.get_mut(current) {
+            if let Some(parent) = self.sched.threads.get_mut(current) {
                 f.clock.extend_from_slice(&parent.clock);
                 parent.clock[current] += 1;
             }
             f.clock.resize(id + 1, 0);
             f.clock[id] = 1;
         }
-        self.fibers.push(f);
-        self.set_state(id, State::Unsettled);
+        self.end_sprint();
+        self.sched.spawn(f);
         self.shield(id);
         self.note_company();
-        self.alive += 1;
-        self.store.most_threads = self.store.most_threads.max(self.alive);
+        self.store.most_threads = self.store.most_threads.max(self.sched.alive);
         id
     }
 
     /// The thread with this handle; the youngest, because handles are used again.
     pub fn by_handle(&self, handle: usize) -> Option<usize> {
-        self.fibers.iter().rposition(|f| f.fs == handle)
+        self.sched.threads.iter().rposition(|f| f.fs == handle)
     }
 }
 
 /// Where every thread begins.
 extern "C" fn main(id: usize) -> arch::Context {
-    let (start, arg) = rt().fibers[id].start.expect("a created thread has a start function");
+    let (start, arg) = rt().sched.threads[id].start.expect("a created thread has a start function");
     runtime::after(SiteId(0));
     Inside::clear();
     let result = start(arg as *mut c_void);
@@ -186,15 +163,15 @@ fn run_destructors() {
 pub fn join(other: usize, site: SiteId) -> usize {
     let r = rt();
     let id = ThreadId(other as u32);
-    if !matches!(r.fibers[other].state, State::Exited) {
+    if !matches!(r.sched.threads[other].state, State::Exited) {
         let e = r.event(site, Op::Join(id));
         let w = Wait::new(join_key(id), !0, WaitKind::Join(id), None);
         runtime::wait(e, w);
     }
     let r = rt();
-    r.fibers[other].joined = true;
+    r.sched.threads[other].joined = true;
     if !runtime::brisk() {
-        let theirs = std::mem::take(&mut r.fibers[other].clock);
+        let theirs = std::mem::take(&mut r.sched.threads[other].clock);
         let mine = &mut r.me().clock;
         if mine.len() < theirs.len() {
             mine.resize(theirs.len(), 0);
@@ -202,9 +179,9 @@ pub fn join(other: usize, site: SiteId) -> usize {
         for (m, t) in mine.iter_mut().zip(&theirs) {
             *m = (*m).max(*t);
         }
-        r.fibers[other].clock = theirs;
+        r.sched.threads[other].clock = theirs;
     }
     let e = r.event(site, Op::Join(id));
     r.record(e);
-    r.fibers[other].result
+    r.sched.threads[other].result
 }

@@ -2,17 +2,16 @@
 
 use super::briskly::Task;
 use super::{Verdict, filter, matters, remember, site, stand};
-use crate::fiber::{Gate, State};
 use crate::image::{self, AccessKind, Class, LockFamily, LockOp, LockStep};
 use crate::memory;
 use crate::owners;
 use crate::patch::{self, Register};
 use crate::progress;
-use crate::rounds::Circle;
 use crate::runtime::{self, Inside, rt};
 use crate::sites::Sites;
 use crate::sync::words::{self, Change};
 use raddle_core::{Access, Content, LockMode, Op, Ordering, SiteId, VarId};
+use raddle_sched::{Circle, Gate, State};
 use std::arch::naked_asm;
 
 /// How an operation acts on its word.
@@ -108,7 +107,7 @@ impl Pending {
 /// Announces an atomic operation that may matter; returns when it may happen.
 #[inline(always)]
 pub fn announce(p: &mut Pending, shape: Shape, pc: usize) {
-    super::plain::settle_store();
+    rt().settle_store();
     let (site, class, by_pc) = site(pc, shape.kind());
     p.site = site;
     if class == Class::Data && !runtime::calm() && memory::owns(p.addr) && rt().store.sites.get(site).point {

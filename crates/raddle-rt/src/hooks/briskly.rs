@@ -3,14 +3,14 @@
 
 use super::atomic::Shape;
 use crate::bare;
-use crate::fiber::{Gate, HeldLock, Test};
 use crate::image::{self, Class, LockFamily, LockOp, LockStep};
 use crate::memory;
 use crate::patch;
 use crate::progress;
 use crate::runtime::{self, Inside, rt};
-use crate::sync::words::{self, Free};
+use crate::sync::words;
 use raddle_core::{LockMode, SiteId};
+use raddle_sched::{Free, Gate, HeldLock, Test};
 use std::cell::Cell;
 
 /// A return address that is well known.

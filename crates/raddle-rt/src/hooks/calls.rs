@@ -72,10 +72,10 @@ impl Default for Calls {
     }
 }
 
-const LEN: usize = offset_of!(Fiber, calls) + offset_of!(Calls, len);
-const ROOM: usize = offset_of!(Fiber, calls) + offset_of!(Calls, room);
-const AT: usize = offset_of!(Fiber, calls) + offset_of!(Calls, at);
-const LAST_EXIT: usize = offset_of!(Fiber, last_exit);
+const LEN: usize = offset_of!(Fiber, body.calls) + offset_of!(Calls, len);
+const ROOM: usize = offset_of!(Fiber, body.calls) + offset_of!(Calls, room);
+const AT: usize = offset_of!(Fiber, body.calls) + offset_of!(Calls, at);
+const LAST_EXIT: usize = offset_of!(Fiber, body.last_exit);
 
 /// There is no room for the slot of a function that begins.
 extern "C" fn entered_deeper(slot: usize) {

@@ -5,9 +5,9 @@
 //! does not fit is looked up again.
 
 use super::briskly::{Spot, Task};
-use super::{RECENT, slots};
 use crate::bare;
 use crate::image::{AccessKind, Class};
+use crate::recent::{RECENT, slots};
 use crate::runtime::{self, rt};
 use raddle_core::SiteId;
 

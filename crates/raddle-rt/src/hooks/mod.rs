@@ -31,13 +31,13 @@ mod width;
 pub use known::{bore, caches, dress, heat, hot, hush, listen_again, quiet, site};
 
 use crate::brisk;
-use crate::fiber::State;
 use crate::memory;
 use crate::patch;
 use crate::progress;
-use crate::runtime::{self, Inside, Mode, in_stack, rt};
+use crate::runtime::{self, Inside, in_stack, rt};
 use crate::shadow::{Clash, POINT, Touch};
 use raddle_core::{SiteId, ThreadId};
+use raddle_sched::{Mode, State};
 
 /// What the filter says about an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,31 +48,6 @@ pub enum Verdict {
     Recorded,
     /// A scheduling point.
     Point,
-}
-
-/// Size of the small tables that remember what was just looked up.
-pub const RECENT: usize = 1024;
-/// How much of them is used, a power of two.
-static mut SLOTS: usize = RECENT;
-
-/// How much of the small tables is used.
-#[inline(always)]
-pub fn slots() -> usize {
-    // SAFETY: one controlled thread.
-    unsafe { SLOTS }
-}
-
-/// Uses little of the small tables: a child that lives for one execution pays for each page that it writes to.
-pub fn remember_little() {
-    const FEW: usize = 64;
-    // SAFETY: one controlled thread.
-    unsafe { SLOTS = FEW };
-}
-
-/// Uses them fully again: the child lives on.
-pub fn remember_much() {
-    // SAFETY: one controlled thread.
-    unsafe { SLOTS = RECENT };
 }
 
 /// Begins a raw event of the running thread, the access before the return address `pc`; tells whether the access may
@@ -128,7 +103,7 @@ pub fn filter(site: SiteId, addr: usize, size: usize, write: bool) -> Verdict {
     let known = r.store.sites.get(site);
     if known.point {
         Verdict::Point
-    } else if known.shared || r.mode == Mode::Replay {
+    } else if known.shared || r.sched.mode == Mode::Replay {
         Verdict::Recorded
     } else {
         Verdict::Private

@@ -6,28 +6,12 @@ use crate::image::{AccessKind, Class};
 use crate::owners;
 use crate::patch;
 use crate::progress;
-use crate::rounds::Circle;
-use crate::runtime::{self, Inside, Mode, access, in_stack, load, rt};
-use raddle_core::{Content, Event, Op};
+use crate::runtime::{self, Inside, access, in_stack, load, rt};
+use raddle_core::{Content, Op};
+use raddle_sched::{Circle, Mode};
 use std::arch::naked_asm;
 
 const WRITE: usize = 1 << 8;
-
-/// Fills in the value of the last plain store, which has happened by now.
-#[inline]
-pub fn settle_store() {
-    let r = rt();
-    if let Some((index, addr, size)) = r.me().store.take()
-        && let Some(Event { op: Op::Write(a), .. }) = r.store.trace.events.get_mut(index)
-    {
-        a.written = Content::of(load(addr, size));
-    }
-}
-
-/// The program faulted at this address: if that was its last plain store, nothing was written.
-pub fn forget_store(addr: usize) {
-    runtime::me().store.take_if(|(_, at, _)| runtime::faults(*at, addr));
-}
 
 /// Most accesses are private or none of the program's business, and end here.
 extern "C" fn accessed(addr: usize, kind: usize, pc: usize) {
@@ -95,7 +79,7 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
         progress::patience(me.anchor);
         return;
     }
-    settle_store();
+    rt().settle_store();
     let (s, class, by_pc) = site(pc, if write { AccessKind::PlainWrite } else { AccessKind::PlainRead });
     if class != Class::Data {
         if by_pc {
@@ -139,7 +123,10 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
             let value = load(addr, bytes);
             a.read = Content::of(value);
             // With every access a point, private memory is read here too, and reading that again is no waiting.
-            if verdict == Verdict::Recorded || rt().store.sites.get(s).shared || rt().mode == Mode::Replay {
+            if verdict == Verdict::Recorded
+                || rt().store.sites.get(s).shared
+                || rt().sched.mode == Mode::Replay
+            {
                 progress::saw(s, addr, bytes, value);
             }
         }

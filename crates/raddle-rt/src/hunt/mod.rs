@@ -15,9 +15,9 @@ mod record;
 mod serve;
 mod source;
 
-use crate::fiber::{Start, State};
+use crate::fiber::Start;
 use crate::heap;
-use crate::interpose::malloc;
+use crate::memory;
 use crate::runtime::{self, Inside, installed, rt};
 use crate::start;
 use crate::store::Store;
@@ -30,6 +30,7 @@ use raddle_core::protocol::Failure;
 use raddle_core::{MethodId, Op, Schedule, SiteId};
 use raddle_hunt::protocol::{LONGEST_TRIAL, Request, Spent};
 use raddle_hunt::{CallRecord, Execution, RunReply};
+use raddle_sched::State;
 use record::Record;
 pub use source::Source;
 use std::collections::BTreeSet;
@@ -108,7 +109,7 @@ fn push(
     let schedule = store.replay.as_ref().map_or(schedule, |_| store.how_to_repeat());
     hunt.in_doubt = !explained && hunt.request.as_ref().is_some_and(|r| r.watched);
     let Some(reply) = &mut hunt.reply else { return };
-    let held_bytes = malloc::heap().held() as u64;
+    let held_bytes = memory::heap().held() as u64;
     reply.distinct.push(Execution {
         index,
         calls,
@@ -212,8 +213,8 @@ pub extern "C" fn raddle_rt_enter_1(thread: u32, step: u32, thunk: u32) {
 
 /// How much this execution has done: see `RunReply::effort`.
 fn effort() -> u64 {
-    let raw: u64 = rt().fibers.iter().map(|f| f.raw).sum();
-    raw + malloc::heap().bytes as u64 / 16
+    let raw: u64 = rt().sched.threads.iter().map(|f| f.raw).sum();
+    raw + memory::heap().bytes as u64 / 16
 }
 
 /// The heap is larger than ever before in this execution: one that only tries calls ends if it has done too much already.

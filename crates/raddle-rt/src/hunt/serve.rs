@@ -5,10 +5,10 @@ use super::{Errand, Hunt, effort, explain, hunt, later, push, put_off, root};
 use crate::control::{self, Fate, SAID};
 use crate::failure;
 use crate::heap;
-use crate::interpose::malloc;
+use crate::memory;
 use crate::messages;
 use crate::real::real;
-use crate::runtime::{self, Mode, rt};
+use crate::runtime::{self, rt};
 use crate::signals;
 use crate::store::{End, Store};
 use libc::c_int;
@@ -110,7 +110,7 @@ fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
             }
             ran = true;
             let calm = hunt.run().is_some_and(|run| run.expects > 0 || run.calm);
-            let left = execute(store, hunt, calm);
+            let left = execute(hunt, calm);
             heap::persistent(|| conclude(store, hunt, Outcome::Passed, left));
         }
         if !hunt.in_doubt {
@@ -127,7 +127,7 @@ fn explain_execution(store: &mut Store, hunt: &mut Hunt, each: bool) {
     let began = processor_us();
     loop {
         if hunt.explain.running() {
-            let left = execute(store, hunt, true);
+            let left = execute(hunt, true);
             heap::persistent(|| explain::came(store, hunt, Some(left)));
         }
         let more = heap::persistent(|| explain::next(store, hunt));
@@ -151,9 +151,8 @@ fn covering(store: &mut Store, hunt: &mut Hunt, part: fn(&mut Store, &mut Hunt))
 }
 
 /// One execution; returns the bytes that it left behind.
-fn execute(store: &Store, hunt: &mut Hunt, calm: bool) -> u64 {
+fn execute(hunt: &mut Hunt, calm: bool) -> u64 {
     let r = rt();
-    r.mode = if store.replay.is_some() { Mode::Replay } else { Mode::Search };
     runtime::set_calm(calm);
     hunt.executing = true;
     // The execution reaches all of this through `hunt()`, and the zygote reads it should this process end: nothing
@@ -163,7 +162,7 @@ fn execute(store: &Store, hunt: &mut Hunt, calm: bool) -> u64 {
     std::hint::black_box(&mut *hunt);
     hunt.executing = false;
     runtime::set_calm(false);
-    malloc::heap().bytes as u64
+    memory::heap().bytes as u64
 }
 
 /// Microseconds that this process has been on a processor.
@@ -192,7 +191,7 @@ fn leave(hunt: &mut Hunt, errand: Errand) -> ! {
 }
 
 fn worn_out() -> bool {
-    malloc::heap().reach() > LONGEST_REACH
+    memory::heap().reach() > LONGEST_REACH
 }
 
 impl Hunt {

@@ -4,8 +4,9 @@
 use super::here;
 use crate::failure::note_uncontrolled;
 use crate::real::real;
-use crate::runtime::{self, Inside, Mode, rt};
+use crate::runtime::{self, Inside, rt};
 use libc::{c_int, c_void, iovec, msghdr, nfds_t, pollfd, sockaddr, socklen_t, timespec, timeval};
+use raddle_sched::Mode;
 
 /// What kind of file a blocking descriptor stands for; `None` if it does not block.
 fn blocking_kind(fd: c_int) -> Option<libc::mode_t> {
@@ -42,7 +43,7 @@ pub fn would_wait_to_write(fd: c_int) -> bool {
 
 /// Whether a call that waits is our business: until the test creates threads, nobody here could end the wait.
 pub fn matters() -> bool {
-    runtime::controlled() && rt().mode != Mode::Prelude
+    runtime::controlled() && rt().sched.mode != Mode::Prelude
 }
 
 /// Notes such a call.

@@ -1,8 +1,7 @@
 //! malloc and its relatives.
 
 use super::here;
-use crate::fiber::State;
-use crate::memory::{self, Heap};
+use crate::memory::{self, heap};
 use crate::names::Place;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
@@ -11,26 +10,7 @@ use crate::{hooks, hunt, owners, progress};
 use libc::{c_int, c_void, size_t};
 use raddle_core::protocol::MOST_MEMORY_MB;
 use raddle_core::{Op, SiteId};
-
-static mut HEAP: *mut Heap = std::ptr::null_mut();
-
-/// The program's heap.
-#[inline]
-pub fn heap() -> &'static mut Heap {
-    // SAFETY: one thread only, see `runtime`.
-    unsafe {
-        if HEAP.is_null() {
-            make_heap();
-        }
-        &mut *HEAP
-    }
-}
-
-#[cold]
-fn make_heap() {
-    // SAFETY: as in `heap`.
-    unsafe { HEAP = Box::into_raw(Box::new(Heap::new())) };
-}
+use raddle_sched::State;
 
 /// The calls around an allocation.
 fn place() -> u32 {
@@ -39,7 +19,7 @@ fn place() -> u32 {
     }
     let r = rt();
     let mut place: Place = [0; 6];
-    for (p, pc) in place.iter_mut().zip(r.fibers[r.current()].chain(0)) {
+    for (p, pc) in place.iter_mut().zip(r.sched.threads[r.current()].chain(0)) {
         *p = pc;
     }
     r.store.places.intern(place)
@@ -47,13 +27,9 @@ fn place() -> u32 {
 
 #[inline(always)]
 fn allocate(size: usize, align: usize) -> *mut c_void {
-    // SAFETY: one thread only.
-    let h = unsafe { HEAP };
-    if !runtime::unseen() || h.is_null() {
-        return allocate_slowly(size, align);
-    }
-    // SAFETY: as in `heap`.
-    match unsafe { &mut *h }.alloc_quickly(size, align) {
+    let h = if runtime::unseen() { memory::heap_if_made() } else { None };
+    let Some(h) = h else { return allocate_slowly(size, align) };
+    match h.alloc_quickly(size, align) {
         Some(p) => p,
         None => allocate_slowly(size, align),
     }

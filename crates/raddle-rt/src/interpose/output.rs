@@ -3,11 +3,12 @@
 use super::blocking;
 use crate::heap;
 use crate::real::real;
-use crate::runtime::{self, Inside, Mode, rt};
+use crate::runtime::{self, Inside, rt};
 use libc::{c_int, c_void, iovec, size_t};
+use raddle_sched::Mode;
 
 fn captures(fd: c_int) -> bool {
-    runtime::controlled() && (fd == 1 || fd == 2) && rt().mode != Mode::Prelude
+    runtime::controlled() && (fd == 1 || fd == 2) && rt().sched.mode != Mode::Prelude
 }
 
 /// # Safety

@@ -4,10 +4,11 @@
 //! from the one that its schedule names.
 
 use crate::real::real;
-use crate::runtime::{self, Mode, rt};
+use crate::runtime::{self, rt};
 use crate::table::mix;
 use libc::{c_void, size_t};
 use raddle_core::protocol::Unexplored;
+use raddle_sched::Mode;
 
 /// How many words were drawn in this process.
 static mut DRAWN: u64 = 0;
@@ -28,7 +29,7 @@ pub unsafe extern "C" fn getrandom(buffer: *mut c_void, len: size_t, flags: u32)
     }
     let r = rt();
     r.leave_out(Unexplored::RandomData);
-    r.store.draws |= r.mode == Mode::Search;
+    r.store.draws |= r.sched.mode == Mode::Search;
     let key = mix(r.store.job.seed ^ 0x5EED) ^ mix(r.store.schedule.stream);
     for i in 0..len {
         // SAFETY: the caller's buffer has `len` bytes; one controlled thread.

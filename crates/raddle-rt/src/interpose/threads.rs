@@ -3,13 +3,14 @@
 use super::here;
 use crate::arch;
 use crate::control;
-use crate::fiber::{Start, State};
+use crate::fiber::Start;
 use crate::progress;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use crate::threads;
 use libc::{c_char, c_int, c_void, pthread_attr_t, pthread_t};
 use raddle_core::{Op, SiteId, ThreadId};
+use raddle_sched::State;
 use std::ffi::CStr;
 
 unsafe extern "C" {
@@ -46,11 +47,11 @@ pub unsafe extern "C" fn pthread_create(
     progress::patience(site);
     let id = rt().create(start, arg as usize, size);
     let r = rt();
-    r.fibers[id].detached = state == libc::PTHREAD_CREATE_DETACHED;
+    r.sched.threads[id].detached = state == libc::PTHREAD_CREATE_DETACHED;
     let e = r.event(site, Op::Spawn(ThreadId(id as u32)));
     r.record(e);
     // SAFETY: `out` is valid by the caller's promise.
-    unsafe { *out = r.fibers[id].fs as pthread_t };
+    unsafe { *out = r.sched.threads[id].fs as pthread_t };
     runtime::after(site);
     0
 }
@@ -72,7 +73,7 @@ pub unsafe extern "C" fn pthread_join(thread: pthread_t, out: *mut *mut c_void) 
     // In a brisk execution nobody asks where.
     let f = runtime::me();
     let site = if runtime::brisk() && f.raw < f.raw_limit { SiteId(0) } else { here() };
-    if matches!(rt().fibers[other].state, State::Exited) {
+    if matches!(rt().sched.threads[other].state, State::Exited) {
         progress::patience(site);
     }
     let result = threads::join(other, site);
@@ -94,7 +95,7 @@ pub unsafe extern "C" fn pthread_detach(thread: pthread_t) -> c_int {
     let _inside = Inside::enter();
     match rt().by_handle(thread as usize) {
         Some(other) => {
-            rt().fibers[other].detached = true;
+            rt().sched.threads[other].detached = true;
             0
         }
         None => libc::ESRCH,
@@ -127,7 +128,7 @@ pub unsafe extern "C" fn pthread_setname_np(thread: pthread_t, name: *const c_ch
     if let Some(i) = rt().by_handle(thread as usize) {
         // SAFETY: a C string by the caller's promise.
         let name = unsafe { CStr::from_ptr(name) };
-        rt().fibers[i].name = Some(name.to_string_lossy().into_owned());
+        rt().sched.threads[i].name = Some(name.to_string_lossy().into_owned());
     }
     0
 }
@@ -141,9 +142,9 @@ pub unsafe extern "C" fn pthread_getattr_np(thread: pthread_t, attr: *mut pthrea
     if runtime::controlled() {
         let _inside = Inside::enter();
         if let Some(i) = rt().by_handle(thread as usize)
-            && rt().fibers[i].block.is_some()
+            && rt().sched.threads[i].block.is_some()
         {
-            let (low, high) = rt().fibers[i].stack_range;
+            let (low, high) = rt().sched.threads[i].stack_range;
             // SAFETY: `attr` is valid by the caller's promise.
             unsafe {
                 libc::pthread_attr_init(attr);

@@ -1,14 +1,14 @@
 //! Clocks, sleeps and yields, in virtual time.
 
 use super::here;
-use crate::clock::{Clock, duration};
-use crate::fiber::{Wait, WaitKind};
+use crate::clock::{self, duration};
 use crate::progress;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use libc::{c_int, c_void, clockid_t, timespec};
 use raddle_core::Op;
 use raddle_core::protocol::Unexplored;
+use raddle_sched::{Wait, WaitKind};
 
 fn sleep_until(deadline: u64) {
     let _inside = Inside::enter();
@@ -24,7 +24,7 @@ fn sleep_until(deadline: u64) {
 fn glance() -> u64 {
     let r = rt();
     r.leave_out(Unexplored::Clock);
-    r.clock.glance()
+    r.sched.clock.glance()
 }
 
 /// # Safety
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn nanosleep(time: *const timespec, rest: *mut timespec) -
         return unsafe { (real().nanosleep)(time, rest) };
     }
     // SAFETY: valid by the caller's promise.
-    sleep_until(rt().clock.now().saturating_add(duration(unsafe { *time })));
+    sleep_until(rt().sched.clock.now().saturating_add(duration(unsafe { *time })));
     0
 }
 
@@ -56,7 +56,11 @@ pub unsafe extern "C" fn clock_nanosleep(
     // SAFETY: valid by the caller's promise.
     let t = unsafe { *time };
     let absolute = flags & libc::TIMER_ABSTIME != 0;
-    sleep_until(if absolute { Clock::at(clock, t) } else { rt().clock.now().saturating_add(duration(t)) });
+    sleep_until(if absolute {
+        clock::at(clock, t)
+    } else {
+        rt().sched.clock.now().saturating_add(duration(t))
+    });
     0
 }
 
@@ -68,7 +72,7 @@ pub unsafe extern "C" fn usleep(us: u32) -> c_int {
         // SAFETY: forwarded.
         return unsafe { (real().usleep)(us) };
     }
-    sleep_until(rt().clock.now().saturating_add(us as u64 * 1000));
+    sleep_until(rt().sched.clock.now().saturating_add(us as u64 * 1000));
     0
 }
 
@@ -80,7 +84,7 @@ pub unsafe extern "C" fn sleep(seconds: u32) -> u32 {
         // SAFETY: forwarded.
         return unsafe { (real().sleep)(seconds) };
     }
-    sleep_until(rt().clock.now().saturating_add(u64::from(seconds) * 1_000_000_000));
+    sleep_until(rt().sched.clock.now().saturating_add(u64::from(seconds) * 1_000_000_000));
     0
 }
 
@@ -95,7 +99,7 @@ pub unsafe extern "C" fn sched_yield() -> c_int {
     let _inside = Inside::enter();
     let r = rt();
     r.tick();
-    if r.fibers.len() > 1 {
+    if r.sched.threads.len() > 1 {
         let e = r.event(here(), Op::Yield);
         runtime::give_way(e);
     }
@@ -112,7 +116,7 @@ pub unsafe extern "C" fn clock_gettime(clock: clockid_t, out: *mut timespec) -> 
     }
     let now = glance();
     // SAFETY: valid by the caller's promise.
-    unsafe { *out = Clock::reading(clock, now) };
+    unsafe { *out = clock::reading(clock, now) };
     0
 }
 
@@ -124,7 +128,7 @@ pub unsafe extern "C" fn gettimeofday(out: *mut libc::timeval, zone: *mut c_void
         // SAFETY: forwarded.
         return unsafe { (real().gettimeofday)(out, zone) };
     }
-    let t = Clock::reading(libc::CLOCK_REALTIME, glance());
+    let t = clock::reading(libc::CLOCK_REALTIME, glance());
     // SAFETY: valid by the caller's promise.
     unsafe { *out = libc::timeval { tv_sec: t.tv_sec, tv_usec: t.tv_nsec / 1000 } };
     0
@@ -138,7 +142,7 @@ pub unsafe extern "C" fn time(out: *mut libc::time_t) -> libc::time_t {
         // SAFETY: forwarded.
         return unsafe { (real().time)(out) };
     }
-    let t = Clock::reading(libc::CLOCK_REALTIME, glance()).tv_sec;
+    let t = clock::reading(libc::CLOCK_REALTIME, glance()).tv_sec;
     if !out.is_null() {
         // SAFETY: valid by the caller's promise.
         unsafe { *out = t };

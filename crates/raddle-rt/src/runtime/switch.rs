@@ -1,19 +1,22 @@
-//! From one thread to the next: steps, waits, and the switch itself.
+//! From one thread to the next: how a fiber stands before a step until the scheduler says that it is its turn.
+//!
+//! Hooks call [`step`] with what the running thread is about to do. The scheduler ([`raddle_sched`]) is told, and asked who goes on.
+//! If that is another thread, [`transfer`] writes it into the schedule and switches stacks; the call returns when somebody has switched
+//! back. If nobody goes on, the process is told how the execution has ended ([`end`]), and nothing returns.
+//!
+//! Where a thread stands before an ordinary step of a search, and everybody else stands still, the next thread can be chosen without
+//! bringing the run queues up to date twice: that is [`advance`].
 
 use super::globals::set_me;
-use super::{Host, Inside, Mode, Runtime, alone, brisk, calm, me, rt};
+use super::{Host, Inside, Runtime, alone, brisk, calm, me, rt};
 use crate::arch::{self, Context};
-use crate::fiber::{Fiber, Gate, State, Wait, WaitKind, Woken};
+use crate::fiber::Fiber;
 use crate::hooks::briskly::Spot;
 use crate::patch;
-use crate::progress::{FAIR_LIMIT, uninterrupted};
 use crate::sprint::sprint;
-use crate::sync::words::Free;
-use raddle_core::{Event, Op, SiteId, ThreadId, Transfer};
+use raddle_core::{Event, Op, SiteId};
+use raddle_sched::{Ending, Free, Gate, Mode, State, Wait, Woken};
 use std::mem::offset_of;
-
-/// Yields in a row that need not let anybody else run.
-const IDLE_YIELDS: u32 = 4;
 
 /// Sees to it that the right thread runs; returns when it is the caller's turn.
 pub fn dispatch() {
@@ -28,41 +31,82 @@ pub fn dispatch() {
 #[inline(always)]
 fn next() -> usize {
     let r = rt();
+    r.settle_store();
     let me = r.current();
-    if !std::mem::take(&mut r.uncounted) {
-        r.steps += 1;
-        r.store.heartbeat += 1;
-        if r.steps > r.store.limit {
-            r.overrun();
-        }
+    r.sched.threads[me].keeps_dressed();
+    let (sched, mut front) = r.split();
+    match sched.next(me, &mut front) {
+        Ok(next) => next,
+        Err(ending) => without_next(ending),
     }
-    crate::hooks::plain::settle_store();
-    r.fibers[me].keeps_dressed();
-    if r.mode == Mode::Replay { r.follow() } else { r.pick() }
+}
+
+/// Nobody goes on, unless the harness is to.
+#[cold]
+fn without_next(ending: Ending) -> usize {
+    let r = rt();
+    if ending != Ending::AtRest || !r.harness_may_go_on() {
+        end(ending);
+    }
+    let me = r.current();
+    let (sched, mut front) = r.split();
+    sched.let_harness_go_on(me, &mut front).unwrap_or_else(|ending| end(ending))
+}
+
+/// The execution has ended.
+#[cold]
+pub fn end(ending: Ending) -> ! {
+    let host = (rt().at_end)(ending);
+    // SAFETY: the running fiber is never continued.
+    unsafe { arch::go_on(host) }
+}
+
+impl Runtime {
+    /// Whether the harness, which waits for the end of the test, is to have its say. Once it has been seen to pass a test that neither
+    /// panicked nor printed, there is no need to let it do so again.
+    fn harness_may_go_on(&self) -> bool {
+        let root = &self.sched.threads[self.sched.root];
+        let quiet = root.panics.is_empty() && self.store.output.is_empty();
+        let passes = quiet && self.store.quiet_means_passed;
+        self.host == Host::Process && !self.sched.harness_goes_on() && !passes
+    }
+
+    /// Lets a thread run unobserved for a while, but for the destructors of shared values.
+    #[inline(always)]
+    pub fn renew_patience(&mut self, i: usize) {
+        self.sched.renew_patience(i);
+        look_at_destructors(me());
+    }
+}
+
+/// Every raw event of a destructor of a shared value is looked at.
+#[inline(always)]
+fn look_at_destructors(f: &mut Fiber) {
+    if f.owners.are_running() {
+        f.raw_limit = 0;
+    }
 }
 
 /// The running thread goes on.
 #[inline(always)]
 fn me_again(r: &mut Runtime) {
-    let f = me();
-    // Where chance decides, a replay is a search.
-    let mode = if r.chance_at.is_some() { Mode::Search } else { r.mode };
-    f.renew_patience(mode, r.patience);
-    f.urged = 0;
-    f.state = State::Unsettled;
-    // In a sprint it is noted later.
-    if !sprint().is_on() {
-        r.standing.note(r.current(), &State::Unsettled, f.system);
+    let i = r.current();
+    // In a sprint the run queues are brought up to date later.
+    if sprint().is_on() {
+        r.sched.resume_unqueued(i);
+    } else {
+        r.sched.resume(i);
         if brisk() {
             r.begin_sprint();
         }
     }
+    look_at_destructors(me());
 }
 
 /// Switches to another thread.
 #[inline(always)]
 fn transfer(next: usize, brisk: bool) {
-    let before = me();
+    let before: *mut Fiber = me();
     continue_with(before, make_current(next, brisk));
     // Steps of a sprint do not say that they are the runtime's.
     Inside::resume();
@@ -72,12 +116,10 @@ fn transfer(next: usize, brisk: bool) {
 #[inline(always)]
 fn make_current(next: usize, brisk: bool) -> &'static mut Fiber {
     let r = rt();
-    let before = me();
-    if !brisk && r.mode != Mode::Replay {
-        let f = &r.fibers[next];
-        let timeout = f.woken == Woken::TimedOut && f.state == State::Ready;
-        let transfer = Transfer { at: before.position(), to: ThreadId(next as u32), timeout };
-        r.store.schedule.transfers.push(transfer);
+    let before = r.current();
+    if !brisk {
+        let (sched, mut front) = r.split();
+        sched.record_transfer(before, next, &mut front);
     }
     r.set_current(next)
 }
@@ -89,8 +131,8 @@ fn continue_with(before: *mut Fiber, next: *mut Fiber) {
     // is the running fiber, or prepared for its start; it is used once because `current` is now `next`. The thread
     // pointer was set by the switch to `before`.
     unsafe {
-        let fs = (*next).next_fs;
-        arch::switch_again::<{ offset_of!(Fiber, sp) }>(before as usize, next as usize, fs)
+        let fs = (*next).body.next_fs;
+        arch::switch_again::<{ offset_of!(Fiber, body.sp) }>(before as usize, next as usize, fs)
     };
 }
 
@@ -98,7 +140,7 @@ fn continue_with(before: *mut Fiber, next: *mut Fiber) {
 pub fn enter_from_host() {
     let r = rt();
     r.set_current(0);
-    let (to, fs) = (r.fibers[0].sp, r.fibers[0].fs);
+    let (to, fs) = (r.sched.threads[0].sp, r.sched.threads[0].fs);
     r.host = Host::Loop(Context { sp: 0, fs: arch::fs_base() });
     let Host::Loop(Context { sp, .. }) = &mut r.host else { unreachable!() };
     let save: *mut usize = sp;
@@ -112,39 +154,48 @@ pub fn step(event: Event, state: State) {
     let r = rt();
     r.end_sprint();
     // Nothing here takes a reference to the event or the state: they go straight to where they stay.
-    if calm() {
-        let can = match state {
-            State::Ready => !matches!(event.op, Op::Enter(_) | Op::Yield | Op::Sleep | Op::Wait { .. }),
-            State::Lock(gate) => r.open(gate),
-            _ => false,
-        };
-        if can && goes_on(r) {
-            r.visible += 1;
-            return;
-        }
+    if calm() && need_not_ask(r, event.op, state) {
+        return;
     }
     let f = me();
-    f.pending = event;
-    if r.mode == Mode::Search {
+    if r.sched.mode == Mode::Search {
         match state {
             State::Ready => {
+                f.pending = event;
                 f.keeps_dressed();
                 return advance();
             }
             State::Lock(gate) if let Some(free) = Free::when(&gate) => {
+                f.pending = event;
                 f.keeps_dressed();
                 return advance_to(gate, free);
             }
             _ => {}
         }
     }
-    r.visible += !matches!(event.op, Op::Join(_)) as u64;
-    f.state = state;
-    r.standing.note(r.current(), &state, f.system);
+    let i = r.current();
+    r.sched.arrive(i, event, state);
     dispatch();
     if let State::Lock(gate) = state {
         pass(gate);
     }
+}
+
+/// Whether a thread in a calm execution takes its step without asking anybody; if so, the step is counted.
+fn need_not_ask(r: &mut Runtime, op: Op, state: State) -> bool {
+    let can = match state {
+        State::Ready => !matches!(op, Op::Enter(_) | Op::Yield | Op::Sleep | Op::Wait { .. }),
+        State::Lock(gate) => r.open(gate),
+        _ => false,
+    };
+    if !can {
+        return false;
+    }
+    let i = r.current();
+    let (sched, mut front) = r.split();
+    let skips = sched.skip(i, &mut front).unwrap_or_else(|ending| end(ending));
+    look_at_destructors(me());
+    skips
 }
 
 /// The running thread, in a search, can take the step that it stands before: what [`dispatch`] does then, without asking what
@@ -185,8 +236,14 @@ pub fn run_on(spot: &'static Spot) -> bool {
     // SAFETY: a member of the sprint is a fiber of this execution, boxed, which stands before a step or is the running one.
     unsafe {
         set_me(&mut *next);
-        let (before, fs) = (f as *mut Fiber as usize, (*next).next_fs);
-        arch::switch_ahead::<{ offset_of!(Fiber, sp) }>(before, next as usize, fs, later as usize, ahead);
+        let (before, fs) = (f as *mut Fiber as usize, (*next).body.next_fs);
+        arch::switch_ahead::<{ offset_of!(Fiber, body.sp) }>(
+            before,
+            next as usize,
+            fs,
+            later as usize,
+            ahead,
+        );
     }
     if !s.is_on() {
         went_on();
@@ -200,7 +257,7 @@ pub fn run_on(spot: &'static Spot) -> bool {
 fn went_on() {
     let r = rt();
     me().state = State::Unsettled;
-    r.standing.goes_on(r.current());
+    r.sched.queues.goes_on(r.current());
     r.begin_sprint();
     Inside::clear();
 }
@@ -209,42 +266,25 @@ fn went_on() {
 fn go(gate: Option<(Gate, Free)>, brisk: bool) {
     let r = rt();
     r.end_sprint();
-    r.visible += 1;
     let i = r.current();
-    let can = gate.is_none_or(|(_, free)| free.is_it());
-    let next = match r.standing.able_with(i, can) {
-        Some(able) if r.steps < r.store.limit => r.choose(able),
-        _ => None,
+    let (sched, mut front) = r.split();
+    let Some(next) = sched.try_next(i, gate, &mut front) else {
+        return go_slowly(gate.map(|(gate, _)| gate));
     };
-    let Some(next) = next else { return go_slowly(gate.map(|(gate, _)| gate)) };
-    r.steps += 1;
-    r.store.heartbeat += 1;
     if next != i {
         if !brisk {
-            crate::hooks::plain::settle_store();
-        }
-        let f = me();
-        match gate {
-            None => {
-                f.state = State::Ready;
-                r.standing.becomes_ready(i);
-            }
-            Some((gate, free)) => {
-                f.state = State::Lock(gate);
-                r.standing.comes_to(free, i);
-            }
+            rt().settle_store();
         }
         transfer(next, brisk);
         me().state = State::Unsettled;
         // In a sprint it is noted later.
         if !sprint().is_on() {
-            rt().standing.goes_on(i);
+            rt().sched.queues.goes_on(i);
         }
     }
     if !(brisk && patch::is_on()) {
-        let f = me();
-        f.renew_patience(Mode::Search, rt().patience);
-        f.urged = 0;
+        rt().renew_patience(i);
+        me().urged = 0;
     }
 }
 
@@ -258,32 +298,12 @@ fn go_slowly(gate: Option<Gate>) {
     }
 }
 
-/// Whether a thread in a calm execution that can take its step need not ask; if so, the step is counted.
-fn goes_on(r: &mut Runtime) -> bool {
-    let f = me();
-    if !f.calling {
-        return false;
-    }
-    r.steps += 1;
-    r.store.heartbeat += 1;
-    // Calls that follow each other get as far as chance would let them.
-    if r.steps > r.store.job.max_steps.saturating_mul(FAIR_LIMIT) {
-        crate::failure::out_of_steps();
-    }
-    f.renew_patience(r.mode, r.patience);
-    true
-}
-
 /// The running thread has got to a gate.
 fn pass(gate: Gate) {
-    // A writer that was let run although readers are inside joins the queue: from now on it keeps new
-    // readers out, as the locks of std and parking_lot do.
     while !rt().open(gate) {
         let r = rt();
-        // Before and after are different places in a schedule.
-        r.tick();
-        me().queued = true;
-        r.set_state(r.current(), State::Lock(gate));
+        r.end_sprint();
+        r.sched.queue_up(r.current(), gate);
         dispatch();
     }
     me().queued = false;
@@ -305,86 +325,44 @@ pub fn await_gate(event: Event, gate: Gate) {
 }
 
 /// Makes the running thread wait; returns how the wait ended.
-pub fn wait(event: Event, mut wait: Wait) -> Woken {
+pub fn wait(event: Event, wait: Wait) -> Woken {
     let r = rt();
-    r.tickets += 1;
-    wait.ticket = r.tickets;
-    wait.since = r.clock.now();
-    wait.early = wait.deadline.is_some() && !r.me().system;
-    let f = r.me();
-    f.woken = Woken::Up;
-    step(event, State::Waiting(wait));
-    rt().me().woken
+    let i = r.current();
+    let state = r.sched.wait(i, wait);
+    step(event, state);
+    me().woken
 }
 
 /// Wakes up to `n` threads that wait in the queue `key` with one of the bits, first come first served.
 pub fn wake(key: usize, bits: u32, n: usize) -> usize {
     let r = rt();
-    let mut woken = 0;
-    while woken < n {
-        let waiting = r.standing.waiting.iter();
-        let first = waiting
-            .filter_map(|i| match r.fibers[i].state {
-                State::Waiting(w) if w.key == key && w.bits & bits != 0 && w.kind != WaitKind::Sleep => {
-                    Some((w.ticket, i, w.kind))
-                }
-                _ => None,
-            })
-            .min_by_key(|&(ticket, ..)| ticket);
-        let Some((_, i, kind)) = first else { break };
-        let f = &mut r.fibers[i];
-        f.woken = Woken::Up;
-        match (kind, f.relock.take()) {
-            (WaitKind::Join(_), _) => r.set_state(i, State::Unsettled),
-            (_, None) => r.set_state(i, State::Ready),
-            (_, Some(gate)) => {
-                f.relocks = true;
-                r.set_state(i, State::Lock(gate));
-            }
-        }
-        woken += 1;
-    }
-    woken
+    r.end_sprint();
+    r.sched.wake(key, bits, n)
 }
 
 /// The running thread has ended; tells what goes on.
 pub fn exit_thread(result: usize) -> Context {
     let r = rt();
+    r.end_sprint();
     let me = r.current();
     let f = r.me();
     f.result = result;
-    f.raw += 1;
     let (id, pending) = (f.id, f.pending.site);
-    r.set_state(me, State::Exited);
-    r.alive -= 1;
+    r.sched.exit(me);
     r.record(Event { thread: id, site: pending, op: Op::Exit });
-    wake(join_key(id), !0, usize::MAX);
-    if me == r.root {
-        r.root_ended_at = Some(r.steps);
-    }
-    if matches!(r.host, Host::Loop(_)) && r.alive == 0 {
-        return crate::control::finish_on_return();
+    if matches!(r.host, Host::Loop(_)) && r.sched.alive == 0 {
+        return (r.at_end)(Ending::AtRest);
     }
     r.finished.push(me);
     let next = make_current(next(), brisk());
     Context { sp: next.sp, fs: next.next_fs }
 }
 
-/// The wait queue of those who join a thread.
-pub fn join_key(id: ThreadId) -> usize {
-    !0 - id.0 as usize
-}
-
-/// The running thread yields. That is a hint: the first few times in a row it may be ignored, like everything
-/// that an operating system may do; a thread that goes on yielding lets others go first.
+/// The running thread yields.
 pub fn give_way(event: Event) {
     let r = rt();
     r.end_sprint();
-    let at = r.steps + 1;
-    let f = r.me();
-    f.yields += 1;
-    let may_stay = f.yields <= IDLE_YIELDS || uninterrupted();
-    let state = if may_stay { State::Ready } else { State::Yielded(at) };
+    let state = r.sched.before_yield(r.current());
     step(event, state);
 }
 
@@ -401,7 +379,7 @@ pub fn after(site: SiteId) {
     if calm() {
         return;
     }
-    if r.mode == Mode::Replay || r.store.sites.get(site).hides {
+    if r.sched.mode == Mode::Replay || r.store.sites.get(site).hides {
         may_stop_after(site);
     }
 }
@@ -409,7 +387,7 @@ pub fn after(site: SiteId) {
 fn may_stop_after(site: SiteId) {
     let r = rt();
     me().after = true;
-    if r.mode != Mode::Replay || r.due() {
+    if r.sched.mode != Mode::Replay || r.sched.due(r.current()) {
         let e = r.event(site, Op::Pause);
         step(e, State::Ready);
     }

@@ -1,11 +1,11 @@
 //! Futexes: all of std's and parking_lot's blocking.
 
-use crate::clock::{Clock, duration};
-use crate::fiber::{State, Wait, WaitKind, Woken};
+use crate::clock::{self, duration};
 use crate::progress;
 use crate::runtime::{self, rt};
 use raddle_core::protocol::Unexplored;
 use raddle_core::{LockMode, Op, SiteId};
+use raddle_sched::{State, Wait, WaitKind, Woken};
 
 const WAIT: i32 = 0;
 const WAKE: i32 = 1;
@@ -41,7 +41,7 @@ pub fn wake_briskly(addr: usize, op: usize, n: usize) -> Option<i64> {
         return None;
     }
     f.raw += 1;
-    if rt().standing.waiting.is_empty() {
+    if rt().sched.queues.waiting.is_empty() {
         return Some(0);
     }
     let _inside = runtime::Inside::enter();
@@ -61,9 +61,9 @@ fn deadline(op: i32, timeout: usize, absolute: bool) -> Option<u64> {
     let t = unsafe { *(timeout as *const libc::timespec) };
     Some(if absolute {
         let clock = if op & CLOCK_REALTIME != 0 { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
-        Clock::at(clock, t)
+        clock::at(clock, t)
     } else {
-        rt().clock.now().saturating_add(duration(t))
+        rt().sched.clock.now().saturating_add(duration(t))
     })
 }
 
@@ -129,7 +129,7 @@ fn wake(addr: usize, n: usize, bits: u32, site: SiteId) -> i64 {
 fn requeue(addr: usize, n: usize, move_up_to: usize, to: usize, site: SiteId) -> i64 {
     let woken = wake(addr, n, !0, site);
     let mut moved = 0;
-    for f in &mut rt().fibers {
+    for f in &mut rt().sched.threads {
         if let State::Waiting(w) = &mut f.state
             && w.key == addr
             && w.kind == WaitKind::Futex

@@ -1,14 +1,14 @@
 //! Models of pthread locks, conditions, barriers, semaphores and once controls, kept beside the objects, by
 //! address. An object that was statically initialised, or initialised outside an execution, starts free.
 
-use crate::clock::Clock;
-use crate::fiber::{Gate, State, Test, Wait, WaitKind, Woken};
+use crate::clock;
 use crate::progress;
 use crate::real::real;
 use crate::runtime::{self, rt};
 use libc::{c_int, clockid_t, timespec};
 use raddle_core::protocol::Unexplored;
 use raddle_core::{LockMode, Op, SiteId, VarId};
+use raddle_sched::{Gate, State, Test, Wait, WaitKind, Woken};
 use std::collections::BTreeMap;
 
 #[derive(Default, Debug)]
@@ -36,7 +36,7 @@ pub struct Limit {
 impl Limit {
     /// In virtual time.
     fn deadline(self) -> u64 {
-        Clock::at(self.clock, self.time)
+        clock::at(self.clock, self.time)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Which threads stand where, kept up to date with every change of state, so that a decision need not look at
 //! every thread.
 
-use crate::fiber::State;
-use crate::sync::words::Free;
+use crate::gate::{Free, Memory};
+use crate::thread::State;
 
 /// A set of threads, by number.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
@@ -169,7 +169,7 @@ impl Iterator for Members<'_> {
 
 /// Where the threads of an execution stand. Each is in at most one of the sets, but for `waiting`.
 #[derive(Debug)]
-pub struct Standing {
+pub struct Queues {
     /// They can run and have not reached their next visible step.
     pub unsettled: ThreadSet,
     /// They can take the step that they stand before.
@@ -186,39 +186,39 @@ pub struct Standing {
     gates: [Free; BITS],
 }
 
-impl Default for Standing {
+impl Default for Queues {
     fn default() -> Self {
-        Standing {
+        Queues {
             unsettled: ThreadSet::default(),
             ready: ThreadSet::default(),
             waiting: ThreadSet::default(),
             unclear: ThreadSet::default(),
             many: false,
             gated: 0,
-            gates: [Free::always(); BITS],
+            gates: [Free::NONE; BITS],
         }
     }
 }
 
-impl Standing {
+impl Queues {
     /// If everybody but the running thread stands still for certain, is ready or stands before a lock, and there are few: those
     /// who can go on, and the running thread if it `can`.
     #[inline(always)]
-    pub fn able_with(&self, me: usize, can: bool) -> Option<Few> {
+    pub fn able_with<M: Memory>(&self, me: usize, can: bool, memory: &M) -> Option<Few> {
         let bit = 1u64 << (me % BITS);
         let others = self.unclear.low | self.unsettled.low & !bit;
-        let able = self.ready.low | self.passing().0 | if can { bit } else { 0 };
+        let able = self.ready.low | self.passing(memory).0 | if can { bit } else { 0 };
         (others == 0 && !self.many && able != 0).then_some(Few(able))
     }
 
     /// Those before a lock that is free.
     #[inline(always)]
-    pub fn passing(&self) -> Few {
+    pub fn passing<M: Memory>(&self, memory: &M) -> Few {
         let (mut left, mut open) = (self.gated, 0);
         while left != 0 {
             let i = left.trailing_zeros();
             left &= left - 1;
-            open |= (self.gates[i as usize & (BITS - 1)].is_it() as u64) << i;
+            open |= (self.gates[i as usize & (BITS - 1)].is_it(memory) as u64) << i;
         }
         Few(open)
     }

@@ -2,25 +2,19 @@
 //!
 //! A loop that pushes and pops ten thousand times leaves shared memory as it was after each round. What tells it from one
 //! that never ends is its counter, which nobody else sees: it lies in a register or on the stack. So after very many
-//! steps the threads' own states are compared, each with the earlier ones of the same thread: the registers that a call
-//! preserves, and the stack, at each of its steps. A thread that keeps coming to new states gets somewhere. What it
+//! steps the threads' own states are compared, each with the earlier ones of the same thread, at each of its steps: digests that
+//! the front-end makes of registers and stack. A thread that keeps coming to new states gets somewhere. What it
 //! keeps on the heap alone is not seen.
 //!
-//! The same states tell a call that waits from one that reads the same many times while it does something: see [`Circle`].
-
-use crate::interpose::unwind::caller;
-use crate::runtime::rt;
-use crate::table::mix;
+//! The digests also tell a call that waits from one that reads the same many times while it does something: see [`Circle`].
 
 /// Steps that are looked at.
 const STEPS: usize = 8_000;
 /// New states among the last quarter of them that are no coincidence.
 const NEW: usize = STEPS / 400;
-/// Most words of a stack that are compared, from its deep end.
-const WORDS: usize = 4096;
 
 /// States of threads, in the order of their steps.
-#[derive(Default)]
+#[derive(Default, Debug)]
 pub struct Rounds {
     states: Vec<u64>,
 }
@@ -28,8 +22,8 @@ pub struct Rounds {
 impl Rounds {
     /// Notes the state of the running thread; tells, once there are enough of them, whether the threads still come to new
     /// ones.
-    pub fn look(&mut self) -> Option<bool> {
-        self.states.push(state());
+    pub fn look(&mut self, state: u64) -> Option<bool> {
+        self.states.push(state);
         (self.states.len() >= STEPS).then(|| comes_to_new(&self.states))
     }
 
@@ -59,12 +53,8 @@ pub struct Circle {
 }
 
 impl Circle {
-    /// Another look at the running thread; `None` after too many of them that told nothing.
-    pub fn look(&mut self) -> Option<bool> {
-        self.compare(state())
-    }
-
-    fn compare(&mut self, state: u64) -> Option<bool> {
+    /// Another look at the thread; `None` after too many of them that told nothing.
+    pub fn look(&mut self, state: u64) -> Option<bool> {
         self.looks += 1;
         if self.looks > 1 && state == self.remembered {
             return Some(true);
@@ -86,22 +76,11 @@ fn comes_to_new(states: &[u64]) -> bool {
     new.len() >= NEW
 }
 
-/// A digest of the running thread's number, place, registers and stack.
-fn state() -> u64 {
-    let r = rt();
-    let me = r.me();
-    let Some(caller) = caller() else { return mix(u64::from(me.id.0)) };
-    let top = me.stack.as_ref().map(|s| s.top()).or(me.calls.slots().first().copied()).unwrap_or(caller.sp);
-    let words = (top.saturating_sub(caller.sp) / 8).min(WORDS);
-    let mut digest = mix(u64::from(me.id.0)) ^ caller.pc as u64;
-    for register in caller.preserved {
-        digest = mix(digest ^ register as u64);
-    }
-    for i in 0..words {
-        // SAFETY: between the stack pointer of a function in progress and the end of its thread's stack.
-        digest = mix(digest ^ unsafe { (caller.sp as *const u64).add(i).read_volatile() });
-    }
-    digest
+/// Spreads the bits of a number.
+#[inline]
+pub fn mix(key: u64) -> u64 {
+    let h = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    h ^ (h >> 29)
 }
 
 #[cfg(test)]
@@ -111,7 +90,7 @@ mod tests {
     /// What the looks at a thread with these states tell, up to the first that tells something.
     fn looks(states: impl Iterator<Item = u64>) -> (usize, Option<bool>) {
         let mut circle = Circle::default();
-        let told = states.map(|s| circle.compare(s)).enumerate();
+        let told = states.map(|s| circle.look(s)).enumerate();
         told.into_iter().find(|(_, told)| *told != Some(false)).expect("looks enough")
     }
 
@@ -128,5 +107,16 @@ mod tests {
     #[test]
     fn a_thread_that_counts_is_in_no_circle_and_is_not_looked_at_for_ever() {
         assert_eq!(looks(0..), (LOOKS as usize - 1, None));
+    }
+
+    #[test]
+    fn rounds_tell_those_who_count_from_those_who_go_round() {
+        let ask = |state: fn(u64) -> u64| {
+            let mut rounds = Rounds::default();
+            (0..).find_map(|i| rounds.look(mix(state(i))))
+        };
+        assert_eq!(ask(|i| i), Some(true));
+        assert_eq!(ask(|i| i % 40), Some(false));
+        assert_eq!(ask(|i| i % 3_000), Some(false));
     }
 }
