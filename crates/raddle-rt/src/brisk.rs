@@ -18,8 +18,10 @@
 //! A thread that does nothing visible for long is made to yield, which is told by counting its accesses. That cannot be
 //! done without hooks; so once it has happened in an execution that was looked at, hooks stay where they are.
 
-use crate::control::{self, Fate};
+use crate::child;
+use crate::child::Fate;
 use crate::heap;
+use crate::leave;
 use crate::patch;
 use crate::runtime::{self, Host, rt};
 use crate::store::{End, Store};
@@ -109,7 +111,7 @@ pub fn too_long() -> ! {
     let store = &mut *rt().store;
     store.never_brisk = true;
     store.end = End::Abandoned;
-    control::leave()
+    leave::leave()
 }
 
 /// The child's last execution was a brisk one and went wrong, as is in the store: repeats it with `run` in another child and
@@ -127,13 +129,13 @@ pub fn look_again(store: &mut Store, fate: &Fate, run: impl FnOnce()) -> Fate {
     }
     store.begin();
     store.repeats = true;
-    let pid = control::fork();
+    let pid = child::fork();
     if pid == 0 {
         run();
-        crate::quit(control::SAID)
+        crate::quit(child::SAID)
     }
-    let fate = control::wait_for(pid, store);
-    control::complete(store, &fate);
+    let fate = child::wait_for(pid, store);
+    child::complete(store, &fate);
     store.repeats = false;
     (store.stats.steps, store.stats.decisions) = (steps, decisions);
     if store.failure.is_none() && hung {

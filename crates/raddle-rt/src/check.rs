@@ -5,7 +5,9 @@
 //! before it. Under the command the process has a job already: then a check follows [`start::adopt`], and the
 //! totals of all checks are what the command hears in the end.
 
-use crate::control;
+use crate::budget;
+use crate::closure;
+use crate::ending;
 use crate::fiber::Start;
 use crate::heap;
 use crate::messages;
@@ -74,7 +76,7 @@ pub unsafe extern "C" fn raddle_rt_check_1(
     let stop = match prepared {
         Ok(true) => {
             let closure = Closure { run, data };
-            control::run_loop(root, &raw const closure as usize)
+            closure::run_loop(root, &raw const closure as usize)
         }
         // Not this one: the command repeats another check.
         Ok(false) => Stop::Budget,
@@ -111,8 +113,8 @@ fn hand_over(reply: impl Fn(&Message)) {
 fn prepare(job: Job, findings: bool) -> Result<bool, String> {
     if !installed() {
         let store = start::store(job)?;
-        runtime::install(Runtime::new(store, Host::NO_LOOP_YET, control::ended));
-        control::start_clock();
+        runtime::install(Runtime::new(store, Host::NO_LOOP_YET, ending::ended));
+        budget::start_clock();
         rt().store.findings = findings;
         return Ok(true);
     }

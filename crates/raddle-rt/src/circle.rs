@@ -9,7 +9,7 @@ use crate::heap;
 use crate::messages;
 use crate::rewind;
 use crate::runtime::{self, Inside, rt};
-use crate::signals;
+use crate::signal_stack;
 use crate::table::mix;
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use raddle_core::Op;
@@ -113,7 +113,7 @@ impl Walk {
         self.looks += 1;
         let _inside = Inside::enter();
         let own = own_memory();
-        let mine = |at: usize| heap::owns(at) || signals::owns(at) || own.contains(&at);
+        let mine = |at: usize| heap::owns(at) || signal_stack::owns(at) || own.contains(&at);
         let Some(pages) = rewind::worth_keeping(|at| !mine(at)).filter(|_| !rewind::shares_memory()) else {
             give_up()
         };

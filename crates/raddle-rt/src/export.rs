@@ -1,13 +1,15 @@
 //! Turning an execution into plain data for the outside world: only what occurs, numbered in the order in
 //! which it occurs, without addresses, so that two builds of the same source give the same bytes.
 
-use crate::hunt::Source;
-use crate::names::NameKey;
-use crate::runtime::Runtime;
+use crate::describe;
+use crate::heap;
+use crate::messages;
+use crate::runtime::{Host, Runtime, rt};
+use crate::source::Source;
 use crate::store::Store;
 use raddle_core::pattern::Instance;
+use raddle_core::protocol::Message;
 use raddle_core::{Access, Event, NameId, Op, SiteId, Symbols, Trace, VarId};
-use raddle_debuginfo::Name;
 use std::collections::BTreeMap;
 
 /// The trace so far.
@@ -134,7 +136,7 @@ impl Numbers {
         }
         for &old in &self.names.old[names as usize..] {
             symbols.names.push(match old % 2 {
-                0 => render(store.names.keys[old as usize / 2], store),
+                0 => describe::render(store.names.keys[old as usize / 2], store),
                 _ => source.name(old / 2).to_owned(),
             });
         }
@@ -198,36 +200,19 @@ impl Renumber<'_> {
 pub fn name(r: &mut Runtime, addr: usize) -> String {
     let var = r.var(addr);
     let key = r.store.names.keys[r.store.trace.name(var).0 as usize];
-    render(key, r.store)
+    describe::render(key, r.store)
 }
 
-fn render(key: NameKey, store: &mut Store) -> String {
-    described(key, store).map_or_else(|| unnamed(key, store), |name| name.path)
-}
-
-/// The variable that the words with a name are parts of.
-pub fn variable(name: NameId, store: &mut Store) -> String {
-    let key = store.names.keys[name.0 as usize];
-    described(key, store).map_or_else(|| unnamed(key, store), |name| name.variable)
-}
-
-/// What debug information says about memory.
-fn described(key: NameKey, store: &mut Store) -> Option<Name> {
-    match key {
-        NameKey::Static(offset) => store.image.static_name(offset),
-        NameKey::Heap(place, size, offset) => {
-            store.image.heap_name(&store.places.list[place as usize], size, offset)
+/// Sends the trace of the execution in the store, or keeps it for whoever asked.
+pub fn send_trace(store: &mut Store) {
+    let execution = store.stats.executions - 1;
+    heap::persistent(|| {
+        let (trace, symbols) = export(rt());
+        let message = Message::Trace { execution, trace, symbols };
+        match rt().host {
+            // In a closure: the child cannot speak to whoever asked.
+            Host::Loop(_) => store.kept.push(message),
+            Host::Process => messages::send(store, &message),
         }
-        NameKey::Local(_) | NameKey::Stack(..) | NameKey::Other(_) => None,
-    }
-}
-
-fn unnamed(key: NameKey, store: &Store) -> String {
-    match key {
-        NameKey::Static(_) => "a static".to_owned(),
-        NameKey::Heap(_, size, offset) => format!("a heap block of {size} bytes+{offset}"),
-        NameKey::Local(n) => store.names.locals[n as usize].clone(),
-        NameKey::Stack(thread, offset) => format!("stack of thread {thread}, {offset} bytes from the top"),
-        NameKey::Other(_) => "memory from outside the test".to_owned(),
-    }
+    });
 }

@@ -1,21 +1,19 @@
 //! What the oracles say, put together so that it can be understood and repeated.
 
-use crate::control;
 use crate::export;
 use crate::fiber::Fiber;
 use crate::heap;
+use crate::leave::leave;
 use crate::messages;
 use crate::runtime::{Host, rt};
 use crate::store::{End, Unjoined};
-use raddle_core::protocol::{
-    Entry, Failure, Held, Message, RUNAWAY, Stop, ThreadInfo, ThreadState, Uncontrolled,
-};
+use raddle_core::protocol::{Entry, Failure, Held, Message, RUNAWAY, Stop, ThreadInfo, ThreadState};
 use raddle_core::{Kind, Site, SiteId, ThreadId};
 use raddle_sched::{HeldLock, Mode, State, WaitKind};
 use std::collections::BTreeSet;
 
 /// Records a failure of the running execution and ends it.
-fn fail(kind: Kind, message: String, thread: Option<usize>, backtrace: Vec<Site>) -> ! {
+pub fn fail(kind: Kind, message: String, thread: Option<usize>, backtrace: Vec<Site>) -> ! {
     let failure = heap::persistent(|| describe(kind, &message, thread, &backtrace));
     fail_with(failure)
 }
@@ -59,7 +57,7 @@ fn fail_with(failure: Box<Failure>) -> ! {
         messages::done(r.store, Stop::Failures);
         crate::quit(1);
     }
-    control::leave()
+    leave()
 }
 
 /// Where a thread stands, innermost first, by its shadow stack.
@@ -78,7 +76,7 @@ fn stack(i: usize) -> Vec<Site> {
 }
 
 /// Where the running thread is, innermost first, whatever its last step was.
-fn here() -> Vec<Site> {
+pub fn here() -> Vec<Site> {
     let r = rt();
     let pcs: Vec<usize> = r.me().chain(0).take(64).collect();
     let sites = r.store.image.frames(&pcs);
@@ -273,19 +271,6 @@ fn overflowed() -> (String, Vec<Site>) {
     (message, r.store.image.frames(&chain))
 }
 
-/// The program calls `exit`.
-pub fn exit_called(code: i32, call: &str) -> ! {
-    let r = rt();
-    let me = r.current();
-    let orderly = r.sched.mode == Mode::Prelude
-        || r.host == Host::Process
-            && (r.sched.threads[me].system || r.store.job.entry == Entry::Main && me == 0);
-    if !orderly {
-        fail(Kind::Crash, format!("the program ends itself: {call}({code})"), Some(me), here());
-    }
-    control::process_ends(code)
-}
-
 /// The last panic printed by a thread: its place and its message.
 pub fn panic_message(thread: Option<usize>) -> Option<(String, String)> {
     let r = rt();
@@ -368,7 +353,7 @@ fn panic_of(i: usize) -> (String, Vec<Site>) {
 pub fn diverged(why: &str) -> ! {
     let r = rt();
     heap::persistent(|| r.store.end = End::Diverged(why.to_owned()));
-    control::leave()
+    leave()
 }
 
 /// Notes a call that is not modelled.
@@ -379,18 +364,7 @@ pub fn note_uncontrolled(call: &str, site: SiteId) {
     }
     let chain = r.store.sites.get(site).chain.clone();
     let at = (!chain.is_empty()).then(|| heap::persistent(|| r.store.image.site(&chain)));
-    note_uncontrolled_at(call, at);
-}
-
-/// Notes a call that is not modelled and comes from a place that may not be known.
-pub fn note_uncontrolled_at(call: &str, at: Option<Site>) {
-    let r = rt();
-    heap::persistent(|| {
-        let u = Uncontrolled { call: call.to_owned(), at };
-        if !r.store.stats.uncontrolled.contains(&u) {
-            r.store.stats.uncontrolled.push(u);
-        }
-    });
+    r.store.note_uncontrolled(call, at);
 }
 
 /// A call that cannot even be let through.

@@ -9,7 +9,8 @@
 //! Then the search begins again, and each execution begins where the first one began (see [`rewind`](crate::rewind)), as in a
 //! test that is not a closure.
 
-use crate::control::{self, SAID};
+use crate::child;
+use crate::child::SAID;
 use crate::heap;
 use crate::rewind::Mapping;
 use crate::start;
@@ -79,13 +80,13 @@ pub fn fails_alone(store: &mut Store, run: impl FnOnce()) -> bool {
         (record, store.stats.clone(), store.learned)
     });
     store.begin();
-    let pid = control::fork();
+    let pid = child::fork();
     if pid == 0 {
         run();
         crate::quit(SAID)
     }
-    let fate = control::wait_for(pid, store);
-    control::complete(store, &fate);
+    let fate = child::wait_for(pid, store);
+    child::complete(store, &fate);
     let again = store.failure.take().is_some_and(|f| f.kind == found.kind);
     heap::persistent(|| {
         store.replay = None;

@@ -103,6 +103,8 @@ pub struct Heap {
     kept: usize,
     /// Whoever counts bytes wants to know when there are more than this.
     pub noticed: usize,
+    /// Called then in an execution of which only calls are recorded.
+    pub on_growth: Option<fn()>,
 }
 
 #[inline(always)]
@@ -171,6 +173,7 @@ impl Heap {
             bytes: 0,
             kept: 0,
             noticed: 0,
+            on_growth: None,
         }
     }
 
@@ -479,6 +482,17 @@ impl Class {
         let (addr, block) = self.next;
         self.next = (addr + unit, block.wrapping_add(1));
         (addr, block)
+    }
+}
+
+/// In an execution that is not recorded nobody wants to know exactly how many bytes are in use.
+pub const GRAIN: usize = 4096;
+
+/// How many bytes may be in use if this many megabytes were asked for.
+pub fn limit(mb: u64) -> usize {
+    match mb {
+        0 => usize::MAX,
+        mb => (mb.min(MOST_MEMORY_MB) as usize) << 20,
     }
 }
 

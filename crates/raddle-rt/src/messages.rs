@@ -1,8 +1,6 @@
 //! Speaking to the command.
 
-use crate::heap;
 use crate::real::real;
-use crate::runtime::{Host, rt};
 use crate::store::Store;
 use raddle_core::protocol::{Message, Stop};
 
@@ -41,20 +39,6 @@ pub fn send(store: &Store, message: &Message) {
 /// The last message.
 pub fn done(store: &Store, reason: Stop) {
     send(store, &Message::Done { stats: store.stats.clone(), reason });
-}
-
-/// The trace of the execution in the store.
-pub fn trace(store: &mut Store) {
-    let execution = store.stats.executions - 1;
-    heap::persistent(|| {
-        let (trace, symbols) = crate::export::export(rt());
-        let message = Message::Trace { execution, trace, symbols };
-        match rt().host {
-            // In a closure: the child cannot speak to whoever asked.
-            Host::Loop(_) => store.kept.push(message),
-            Host::Process => send(store, &message),
-        }
-    });
 }
 
 /// What gets past the interposed `write` is not for the user's eyes either.

@@ -5,24 +5,14 @@ use crate::circle;
 use crate::failure;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
+use crate::signal_stack::{self, STACK};
 use libc::{c_int, c_void, siginfo_t};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-const STACK: usize = 256 << 10;
 const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP];
 
 /// What the kernel says of an access to an address that is not even in a page table's reach.
 const SI_KERNEL: c_int = 0x80;
-
-/// Where the handler's stack is.
-static mut OWN: usize = 0;
-
-/// Whether an address lies in the stack of the handler.
-pub fn owns(addr: usize) -> bool {
-    // SAFETY: one thread.
-    let own = unsafe { OWN };
-    (own..own + STACK).contains(&addr)
-}
 
 extern "C" fn caught(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes valid information.
@@ -66,7 +56,7 @@ pub fn install() {
             -1,
             0,
         );
-        OWN = stack as usize;
+        signal_stack::is_at(stack as usize);
         let alt = libc::stack_t { ss_sp: stack, ss_flags: 0, ss_size: STACK };
         (real().sigaltstack)(&alt, std::ptr::null_mut());
         let mut action = std::mem::zeroed::<libc::sigaction>();

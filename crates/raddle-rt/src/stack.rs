@@ -40,6 +40,8 @@ fn length(size: usize) -> usize {
 #[derive(Default)]
 pub struct Pool {
     free: Vec<Stack>,
+    /// Lengths of those that had to be mapped because none was there, since somebody asked.
+    pub missing: Vec<usize>,
 }
 
 impl Pool {
@@ -49,8 +51,7 @@ impl Pool {
         if let Some(i) = self.free.iter().rposition(|s| s.len == len) {
             return self.free.swap_remove(i);
         }
-        crate::rewind::outgrow();
-        crate::heap::persistent(|| crate::runtime::rt().store.missing_stacks.push(len));
+        self.missing.push(len);
         Self::map(len)
     }
 

@@ -55,7 +55,7 @@ extern "C" fn init(_argc: c_int, argv: *const *const c_char, envp: *const *const
         }
     };
     store.message_fd = Some(fd);
-    let mut r = Runtime::new(store, Host::Process, crate::control::ended);
+    let mut r = Runtime::new(store, Host::Process, crate::ending::ended);
     let mut main = Thread::new(0, Body::new(arch::fs_base()));
     main.clock = vec![1];
     main.stack_range = main_stack();
@@ -78,7 +78,7 @@ unsafe extern "C" {
 extern "C" fn exiting(code: c_int, _: *mut libc::c_void) {
     if runtime::controlled() {
         let _inside = Inside::enter();
-        crate::control::process_ends(code);
+        crate::ending::process_ends(code);
     }
 }
 
@@ -226,10 +226,10 @@ pub fn adopt(store: &mut Store, wishes: Job, findings: bool) -> Result<bool, Str
             }
             replay = command.replay.clone();
         }
-        let spent = crate::control::spent_ms();
+        let spent = crate::budget::spent_ms();
         job = merge(command, job, spent);
     } else {
-        crate::control::start_clock();
+        crate::budget::start_clock();
     }
     store.job = job;
     store.replay = replay;

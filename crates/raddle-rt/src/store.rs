@@ -4,12 +4,13 @@
 //! grown inside [`persistent`](crate::heap::persistent).
 
 use crate::crew::Past;
+use crate::heap;
 use crate::image::Image;
 use crate::names::{Names, Places};
 use crate::sites::Sites;
-use raddle_core::protocol::{Failure, Job, Message, Stats, Stop};
+use raddle_core::protocol::{Failure, Job, Message, Stats, Stop, Uncontrolled};
 use raddle_core::strategy::{Dice, Strategy};
-use raddle_core::{Schedule, ThreadId, Trace};
+use raddle_core::{Schedule, Site, ThreadId, Trace};
 
 /// How the execution in a child stands, as far as the child has said.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -198,6 +199,14 @@ impl Store {
     pub fn patience_for_long(&self) -> u64 {
         let fixed = self.job.given.iter().any(|g| g == "max_steps") || self.job.request_fd.is_some();
         if fixed { 1 } else { 10 }
+    }
+
+    /// Notes a call that is not modelled, and its place if that is known.
+    pub fn note_uncontrolled(&mut self, call: &str, at: Option<Site>) {
+        let u = Uncontrolled { call: call.to_owned(), at };
+        if !self.stats.uncontrolled.contains(&u) {
+            heap::persistent(|| self.stats.uncontrolled.push(u.clone()));
+        }
     }
 
     /// Keeps what the program prints, its end if it is long.

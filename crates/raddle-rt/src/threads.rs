@@ -2,8 +2,10 @@
 
 use crate::arch;
 use crate::fiber::{Body, Start};
+use crate::heap;
 use crate::hooks::calls::Calls;
 use crate::owners::Destructors;
+use crate::rewind;
 use crate::runtime::{self, Inside, Runtime, rt};
 use libc::c_void;
 use raddle_core::{Op, SiteId, ThreadId};
@@ -93,6 +95,7 @@ impl Runtime {
         let id = self.sched.threads.len();
         let block = self.blocks.take();
         let stack = self.stacks.take(stack_size);
+        self.note_growth();
         let mut f = match self.spare.pop() {
             Some(mut f) => {
                 let body = f.succeed(block.fs);
@@ -123,6 +126,16 @@ impl Runtime {
         self.note_company();
         self.store.most_threads = self.store.most_threads.max(self.sched.alive);
         id
+    }
+
+    /// Stacks or thread-local storage had to be made: the next child is given enough from the start.
+    fn note_growth(&mut self) {
+        if self.blocks.has_grown || !self.stacks.missing.is_empty() {
+            rewind::outgrow();
+            let (missing, known) = (&mut self.stacks.missing, &mut self.store.missing_stacks);
+            heap::persistent(|| known.append(missing));
+            self.blocks.has_grown = false;
+        }
     }
 
     /// The thread with this handle; the youngest, because handles are used again.

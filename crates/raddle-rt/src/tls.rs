@@ -33,12 +33,14 @@ struct Segment {
 pub struct Pool {
     free: Vec<Block>,
     segments: Vec<Segment>,
+    /// A block was taken that had to be made first.
+    pub has_grown: bool,
 }
 
 impl Pool {
     /// An empty pool; finds the segments of the calling thread.
     pub fn new() -> Self {
-        Pool { free: Vec::new(), segments: segments() }
+        Pool { free: Vec::new(), segments: segments(), has_grown: false }
     }
 
     /// Makes sure that so many blocks are free.
@@ -58,7 +60,10 @@ impl Pool {
 
     /// A block in its initial state.
     pub fn take(&mut self) -> Block {
-        let block = self.free.pop().unwrap_or_else(donate);
+        let block = self.free.pop().unwrap_or_else(|| {
+            self.has_grown = true;
+            donate()
+        });
         if !block.fresh {
             for s in &self.segments {
                 let start = (block.fs as isize + s.offset) as *mut u8;
@@ -124,7 +129,6 @@ extern "C" fn donor(_: *mut c_void) -> *mut c_void {
 }
 
 fn donate() -> Block {
-    crate::rewind::outgrow();
     // SAFETY: plain use of the pthread API on a stack of our own; all signals are blocked in the donor, so
     // that none of the process's signals is delivered on it.
     unsafe {

@@ -14,7 +14,12 @@
 mod board;
 
 use crate::brisk::{self, SHIFT};
-use crate::control::{self, LATE_MS, PROGRESS_MS, SAID};
+use crate::budget;
+use crate::budget::LATE_MS;
+use crate::budget::PROGRESS_MS;
+use crate::child;
+use crate::child::SAID;
+use crate::conclude;
 use crate::fiber::Start;
 use crate::heap;
 use crate::independence::Statics;
@@ -108,7 +113,7 @@ pub fn work(store: &mut Store, start: Start, arg: usize, statics: &Statics) {
     };
     let pids: Vec<i32> = (0..members(store))
         .map(|number| {
-            let pid = control::fork();
+            let pid = child::fork();
             if pid == 0 {
                 serve(board, number, start, arg, statics)
             }
@@ -146,7 +151,7 @@ fn account(board: &Board, store: &mut Store) {
 fn wait_for(pids: &[i32], board: &Board, store: &mut Store) {
     let (budget, patience) = (store.job.budget_ms, store.job.hang_ms.max(1));
     let mut left: Vec<(usize, i32)> = pids.iter().copied().enumerate().collect();
-    let (mut beat, mut since) = (board.beat(), control::spent_ms());
+    let (mut beat, mut since) = (board.beat(), budget::spent_ms());
     let mut killed = false;
     while let Some(&(first, _)) = left.first() {
         left.retain(|&(number, pid)| {
@@ -165,7 +170,7 @@ fn wait_for(pids: &[i32], board: &Board, store: &mut Store) {
             }
             false
         });
-        let now = control::spent_ms();
+        let now = budget::spent_ms();
         store.now_ms = now;
         if board.beat() != beat {
             (beat, since) = (board.beat(), now);
@@ -219,7 +224,7 @@ fn serve(board: &'static Board, number: usize, start: Start, arg: usize, statics
             store.stats.executions = n;
             store.schedule.stream = store.stream();
             brisk::execute(|| r.execute(start, arg));
-            control::conclude(store, Outcome::Passed);
+            conclude::conclude(store, Outcome::Passed);
             if store.learned {
                 leave_it_to_others(board);
             }

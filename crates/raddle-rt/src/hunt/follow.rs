@@ -1,9 +1,9 @@
 //! Memory-access patterns and traces of executions, over numbers that hold for the whole life of the worker.
 
-use super::source::Source;
 use crate::export::{self, Numbers};
 use crate::names::NameKey;
 use crate::runtime::rt;
+use crate::source::Source;
 use crate::store::Store;
 use raddle_core::coverage::magnitudes::Magnitudes;
 use raddle_core::pattern::{FullMatcher, Instance, Match, Matcher, roles};

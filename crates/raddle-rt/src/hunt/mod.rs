@@ -13,7 +13,6 @@ mod later;
 mod put_off;
 mod record;
 mod serve;
-mod source;
 
 use crate::fiber::Start;
 use crate::heap;
@@ -32,7 +31,6 @@ use raddle_hunt::protocol::{LONGEST_TRIAL, Request, Spent};
 use raddle_hunt::{CallRecord, Execution, RunReply};
 use raddle_sched::State;
 use record::Record;
-pub use source::Source;
 use std::collections::BTreeSet;
 
 /// Runs a test, given in the wire format, as thread 0 of an execution.
@@ -181,6 +179,7 @@ pub unsafe extern "C" fn raddle_rt_hunt_1(run: RunTest, data: *mut c_void) -> c_
             }))
         });
     }
+    memory::heap().on_growth = Some(heap_grew);
     serve::zygote()
 }
 
@@ -218,7 +217,7 @@ fn effort() -> u64 {
 }
 
 /// The heap is larger than ever before in this execution: one that only tries calls ends if it has done too much already.
-pub fn heap_grew() {
+fn heap_grew() {
     let Some(hunt) = hunt() else { return };
     let run = hunt.request.as_ref().and_then(|r| r.runs.get(hunt.replies.len()));
     if run.is_some_and(|r| r.expects > 0)
@@ -226,7 +225,7 @@ pub fn heap_grew() {
     {
         reply.effort = reply.effort.max(effort());
         if reply.effort >= LONGEST_TRIAL {
-            crate::control::abandon()
+            crate::leave::abandon()
         }
     }
 }

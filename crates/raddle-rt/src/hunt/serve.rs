@@ -2,7 +2,10 @@
 
 use super::confine;
 use super::{Errand, Hunt, effort, explain, hunt, later, push, put_off, root};
-use crate::control::{self, Fate, SAID};
+use crate::budget;
+use crate::child;
+use crate::child::Fate;
+use crate::child::SAID;
 use crate::failure;
 use crate::heap;
 use crate::memory;
@@ -39,14 +42,14 @@ pub fn zygote() -> c_int {
     let Some(hunt) = hunt() else { return BROKEN };
     store.prelude = (0, 0, 0);
     crate::pages::inherit_code();
-    control::start_ticking();
+    child::start_ticking();
     hunt.spent.start = processor_us();
     let mut lost = 0;
     let status = loop {
         r.blocks.reserve(store.most_threads.max(8));
         store.end = End::Running;
         let before = of_children_us();
-        let pid = control::fork();
+        let pid = child::fork();
         if pid == 0 {
             r.begin_loop();
             messages::hide_output();
@@ -54,8 +57,8 @@ pub fn zygote() -> c_int {
             confine::to_this_process();
             child(store, hunt)
         }
-        let fate = control::wait_for(pid, store);
-        store.now_ms = control::spent_ms();
+        let fate = child::wait_for(pid, store);
+        store.now_ms = budget::spent_ms();
         match hunt.errand.take() {
             Some(Errand::Renew) => {}
             Some(Errand::End) => break 0,
@@ -72,7 +75,7 @@ pub fn zygote() -> c_int {
             }
         }
     };
-    control::stop_ticking();
+    child::stop_ticking();
     status
 }
 
@@ -324,9 +327,9 @@ fn bury(store: &mut Store, hunt: &mut Hunt, fate: &Fate) {
         return;
     }
     if let Fate::Hung(hang) = fate {
-        store.end = End::Diverged(control::note_hang(store, hang).to_owned());
+        store.end = End::Diverged(child::note_hang(store, hang).to_owned());
     } else if store.end == End::Running {
-        control::silent_failure(store, fate);
+        child::silent_failure(store, fate);
     }
     let (outcome, why) = match std::mem::replace(&mut store.end, End::Running) {
         End::Failed => (Outcome::Failed(store.failure.as_ref().map_or(Kind::Crash, |f| f.kind)), None),

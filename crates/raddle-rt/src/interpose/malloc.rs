@@ -1,14 +1,13 @@
 //! malloc and its relatives.
 
 use super::here;
-use crate::memory::{self, heap};
+use crate::memory::{self, GRAIN, heap};
 use crate::names::Place;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use crate::sites::Sites;
-use crate::{hooks, hunt, owners, progress};
+use crate::{hooks, owners, progress};
 use libc::{c_int, c_void, size_t};
-use raddle_core::protocol::MOST_MEMORY_MB;
 use raddle_core::{Op, SiteId};
 use raddle_sched::State;
 
@@ -47,22 +46,9 @@ fn allocate_slowly(size: usize, align: usize) -> *mut c_void {
     p
 }
 
-/// In a brisk execution nobody wants to know exactly how many bytes are in use.
-const GRAIN: usize = 4096;
-
 /// How many bytes may be in use.
 fn limit() -> usize {
-    match rt().store.job.memory_mb {
-        0 => usize::MAX,
-        mb => (mb.min(MOST_MEMORY_MB) as usize) << 20,
-    }
-}
-
-/// A new execution begins, in the same process.
-pub fn begin() {
-    let h = heap();
-    h.begin();
-    h.noticed = if runtime::brisk() { GRAIN.min(limit()) } else { 0 };
+    memory::limit(rt().store.job.memory_mb)
 }
 
 /// More bytes are in use than were noticed so far.
@@ -72,7 +58,9 @@ fn grew() {
     let h = heap();
     rt().store.heartbeat += 1;
     if runtime::calm() {
-        hunt::heap_grew();
+        if let Some(grown) = h.on_growth {
+            grown();
+        }
     }
     if h.bytes > limit() {
         crate::failure::out_of_memory();

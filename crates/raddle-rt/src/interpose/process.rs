@@ -1,6 +1,7 @@
 //! The ends of the process, and its copies.
 
 use super::blocking;
+use crate::ending;
 use crate::failure;
 use crate::real::real;
 use crate::rewind::soil;
@@ -13,7 +14,7 @@ use libc::c_int;
 pub unsafe extern "C" fn exit(code: c_int) -> ! {
     if runtime::controlled() {
         let _inside = Inside::enter();
-        failure::exit_called(code, "exit");
+        ending::exit_called(code, "exit");
     }
     // SAFETY: forwarded.
     unsafe { (real().exit)(code) };
@@ -26,7 +27,7 @@ pub unsafe extern "C" fn exit(code: c_int) -> ! {
 pub unsafe extern "C" fn quick_exit(code: c_int) -> ! {
     if runtime::controlled() {
         let _inside = Inside::enter();
-        failure::exit_called(code, "quick_exit");
+        ending::exit_called(code, "quick_exit");
     }
     // SAFETY: forwarded.
     unsafe { (real().quick_exit)(code) };
@@ -74,7 +75,7 @@ pub fn copied(call: &str, make: impl FnOnce() -> libc::pid_t) -> libc::pid_t {
 pub unsafe extern "C" fn _exit(code: c_int) -> ! {
     if runtime::controlled() {
         let _inside = Inside::enter();
-        failure::exit_called(code, "_exit");
+        ending::exit_called(code, "_exit");
     }
     crate::quit(code)
 }

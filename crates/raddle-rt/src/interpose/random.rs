@@ -10,15 +10,6 @@ use libc::{c_void, size_t};
 use raddle_core::protocol::Unexplored;
 use raddle_sched::Mode;
 
-/// How many words were drawn in this process.
-static mut DRAWN: u64 = 0;
-
-/// Starts the sequence again, for a new execution.
-pub fn reset() {
-    // SAFETY: one controlled thread.
-    unsafe { DRAWN = 0 }
-}
-
 /// # Safety
 /// As in Linux.
 #[unsafe(no_mangle)]
@@ -35,9 +26,9 @@ pub unsafe extern "C" fn getrandom(buffer: *mut c_void, len: size_t, flags: u32)
         // SAFETY: the caller's buffer has `len` bytes; one controlled thread.
         unsafe {
             if i % 8 == 0 {
-                DRAWN += 1;
+                r.drawn += 1;
             }
-            let word = mix(key ^ DRAWN);
+            let word = mix(key ^ r.drawn);
             *(buffer as *mut u8).add(i) = (word >> (8 * (i % 8))) as u8;
         }
     }

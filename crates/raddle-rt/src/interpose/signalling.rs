@@ -2,7 +2,7 @@
 //! harm a process whose threads are fibers.
 
 use super::here;
-use crate::failure::{note_uncontrolled_at, uncontrolled};
+use crate::failure::uncontrolled;
 use crate::real::real;
 use crate::rewind::soil;
 use crate::runtime::{self, Inside, rt};
@@ -14,7 +14,7 @@ fn note_timer(call: &str) {
     soil();
     let chain = rt().store.sites.get(here()).chain.clone();
     let at = crate::heap::persistent(|| (!chain.is_empty()).then(|| rt().store.image.site(&chain)));
-    note_uncontrolled_at(call, at);
+    rt().store.note_uncontrolled(call, at);
 }
 
 /// Whether a time is not that of a timer which is switched off.

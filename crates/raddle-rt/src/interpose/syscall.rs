@@ -37,7 +37,7 @@ unsafe extern "C" fn called(n: i64, a: usize, b: usize, c: usize, d: usize, e: u
             libc::SYS_gettid => return 1 + rt().current() as i64,
             libc::SYS_exit_group => {
                 let _inside = Inside::enter();
-                crate::failure::exit_called(a as i32, "exit_group");
+                crate::ending::exit_called(a as i32, "exit_group");
             }
             libc::SYS_fork | libc::SYS_clone if n == libc::SYS_fork || a & libc::CLONE_VM as usize == 0 => {
                 // SAFETY: forwarded.

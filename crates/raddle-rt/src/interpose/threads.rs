@@ -2,8 +2,8 @@
 
 use super::here;
 use crate::arch;
-use crate::control;
 use crate::fiber::Start;
+use crate::program;
 use crate::progress;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn pthread_create(
         return unsafe { (real().pthread_create)(out, attr, start, arg) };
     }
     let _inside = Inside::enter();
-    control::before_thread_creation();
+    program::before_thread_creation();
     let mut size = 2 << 20;
     let mut state = 0;
     if !attr.is_null() {

@@ -7,7 +7,7 @@ use crate::image::Image;
 use crate::interpose::unwind::caller;
 use crate::sites::Sites;
 use crate::store::Store;
-use crate::sync::pthread::Models;
+use crate::sync::models::Models;
 use raddle_core::protocol::Entry;
 use raddle_core::strategy::{Choice, Dice, Strategy, View};
 use raddle_core::{Event, LockMode, Schedule, SiteId, ThreadId, Trace};

@@ -35,7 +35,7 @@ use crate::names::Vars;
 use crate::recent::RECENT;
 use crate::shadow::Shadow;
 use crate::store::Store;
-use crate::sync::pthread::Models;
+use crate::sync::models::Models;
 use crate::table::Table;
 use crate::{stack, tls};
 use raddle_core::strategy::Dice;
@@ -74,6 +74,8 @@ pub struct Runtime {
     pub at_end: AtEnd,
     /// Events since the end of the schedule being replayed.
     pub overtime: u64,
+    /// Random words drawn.
+    pub drawn: u64,
     /// Who touched what.
     pub shadow: Shadow,
     /// Values that begin with a reference count which was taken down: 1 for those that are alive.
@@ -109,6 +111,7 @@ impl Runtime {
             host,
             at_end,
             overtime: 0,
+            drawn: 0,
             shadow: Shadow::new(),
             shared_values: Table::new(),
             locksets: Locksets::new(),

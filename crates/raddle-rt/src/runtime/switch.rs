@@ -144,7 +144,7 @@ pub fn enter_from_host() {
     r.host = Host::Loop(Context { sp: 0, fs: arch::fs_base() });
     let Host::Loop(Context { sp, .. }) = &mut r.host else { unreachable!() };
     let save: *mut usize = sp;
-    // SAFETY: thread 0 was prepared and has not run; the saved context is continued by `control::finish`.
+    // SAFETY: thread 0 was prepared and has not run; the saved context is continued by `ending::finish`.
     unsafe { arch::switch(save, to, fs) };
 }
 

@@ -1,6 +1,6 @@
-//! Models of pthread locks, conditions, barriers, semaphores and once controls, kept beside the objects, by
-//! address. An object that was statically initialised, or initialised outside an execution, starts free.
+//! What threads do with pthread locks, conditions, barriers, semaphores and once controls, by their [`models`](super::models).
 
+use super::models::{Barrier, Lock};
 use crate::clock;
 use crate::progress;
 use crate::real::real;
@@ -9,20 +9,6 @@ use libc::{c_int, clockid_t, timespec};
 use raddle_core::protocol::Unexplored;
 use raddle_core::{LockMode, Op, SiteId, VarId};
 use raddle_sched::{Gate, State, Test, Wait, WaitKind, Woken};
-use std::collections::BTreeMap;
-
-#[derive(Default, Debug)]
-struct Lock {
-    /// Exclusive owner and how often.
-    owner: Option<(usize, u32)>,
-    readers: Vec<usize>,
-}
-
-#[derive(Default, Debug)]
-struct Barrier {
-    need: u32,
-    arrived: u32,
-}
 
 /// When a wait ends by itself.
 #[derive(Clone, Copy)]
@@ -40,48 +26,11 @@ impl Limit {
     }
 }
 
-/// All models of one execution.
-#[derive(Default, Debug)]
-pub struct Models {
-    locks: BTreeMap<usize, Lock>,
-    barriers: BTreeMap<usize, Barrier>,
-    semaphores: BTreeMap<usize, u32>,
-    /// Once controls in progress.
-    once: BTreeMap<usize, bool>,
-}
-
 /// The type field of a glibc mutex: recursive, error-checking or neither.
 fn kind(addr: usize) -> c_int {
     const KIND_OFFSET: usize = 16;
     // SAFETY: `pthread_mutex_t` on x86_64 glibc has its kind at this offset.
     unsafe { ((addr + KIND_OFFSET) as *const c_int).read() & 3 }
-}
-
-impl Models {
-    /// Forgets all.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
-
-    /// Whether a lock can be taken now.
-    pub fn free(&self, addr: usize, mode: LockMode) -> bool {
-        self.locks
-            .get(&addr)
-            .is_none_or(|l| l.owner.is_none() && (mode == LockMode::Shared || l.readers.is_empty()))
-    }
-
-    /// Whether a thread has a lock to itself.
-    fn is_owner(&self, addr: usize, thread: usize) -> bool {
-        self.locks.get(&addr).is_some_and(|l| l.owner.is_some_and(|(o, _)| o == thread))
-    }
-
-    fn take(&mut self, addr: usize, mode: LockMode, me: usize) {
-        let l = self.locks.entry(addr).or_default();
-        match mode {
-            LockMode::Exclusive => l.owner = Some((me, 1)),
-            LockMode::Shared => l.readers.push(me),
-        }
-    }
 }
 
 /// Takes a lock, waiting until `deadline` if there is one.

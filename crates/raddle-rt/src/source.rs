@@ -5,7 +5,7 @@
 //! and column of a crate under test, whatever library code runs there, and a *variable* is a field of a type that is not a library's, with
 //! all that library types keep in it. So a pattern means the same after other decisions of the optimiser, and in MIR.
 
-use crate::export;
+use crate::describe;
 use crate::store::Store;
 use raddle_core::{NameId, Site, SiteId, VarId};
 use std::collections::BTreeMap;
@@ -81,7 +81,7 @@ impl Source {
         if let Some(known) = self.variables.get(name.0) {
             return NameId(known);
         }
-        let called = export::variable(name, store);
+        let called = describe::variable(name, store);
         let (variable, new) = self.variables.add(name.0, called.clone());
         if new {
             self.names.push(called);

@@ -1,0 +1,80 @@
+//! One execution of a closure in this process: made anew, run, dropped.
+
+use crate::bare;
+use crate::fiber::Start;
+use crate::leave::count;
+use crate::memory::{self, GRAIN};
+use crate::messages;
+use crate::patch;
+use crate::runtime::{self, Host, Inside, Runtime};
+use crate::signals;
+use crate::store::Store;
+use raddle_sched::{ENDLESS_PATIENCE, Mode, Rules};
+use std::ptr::NonNull;
+
+/// The rules of the next execution of a closure.
+fn rules(store: &Store) -> Rules {
+    let mut rules = store.rules();
+    rules.recorded = !runtime::brisk();
+    if patch::is_on() || store.repeats && !store.impatient {
+        rules.patience = ENDLESS_PATIENCE;
+    }
+    rules
+}
+
+impl Runtime {
+    /// Leaves what was there before alone and prepares for executions of closures.
+    pub fn begin_loop(&mut self) {
+        // The fibers of the prelude are the copy of a world that only the parent goes back to.
+        std::mem::forget(std::mem::take(&mut self.sched.threads));
+        self.finished.clear();
+        self.sched.queues.clear();
+        self.sched.mode = if self.store.replay.is_some() { Mode::Replay } else { Mode::Search };
+        self.host = Host::NO_LOOP_YET;
+    }
+
+    /// Prepares this process, a child, for one execution of a closure after the other.
+    pub fn enter_loop(&mut self) {
+        self.begin_loop();
+        messages::hide_output();
+        signals::install();
+        bare::allow();
+    }
+
+    /// One execution of a closure, in this process.
+    pub fn execute(&mut self, start: Start, arg: usize) {
+        let _inside = Inside::enter();
+        for mut f in self.sched.succeed(rules(self.store)) {
+            if let Some(s) = f.stack.take() {
+                self.stacks.give(s);
+            }
+            if let Some(b) = f.block.take() {
+                self.blocks.give(b);
+            }
+            self.spare.push(f);
+        }
+        // Last out, first in again: the same blocks and stacks for the same threads.
+        self.spare.reverse();
+        self.finished.clear();
+        self.forget_sprint();
+        let heap = memory::heap();
+        heap.begin();
+        heap.noticed = if runtime::brisk() { GRAIN.min(memory::limit(self.store.job.memory_mb)) } else { 0 };
+        self.drawn = 0;
+        self.shadow.clear();
+        self.shared_values.clear();
+        self.locksets.clear();
+        self.vars.clear();
+        self.models.clear();
+        self.frees += 1;
+        self.overtime = 0;
+        self.dice = self.store.strategy.dice().map(NonNull::from);
+        const MAIN_STACK: usize = 8 << 20;
+        self.create(start, arg, MAIN_STACK);
+        self.set_current(0);
+        runtime::set_active(true);
+        runtime::enter_from_host();
+        runtime::set_active(false);
+        count();
+    }
+}
