@@ -67,9 +67,10 @@ pub fn execute(mut run: impl FnMut()) {
     let store = &mut *rt().store;
     begin(store);
     let (steps, decisions) = (store.stats.steps, store.stats.decisions);
+    let known = store.sites.list.len();
     run();
     let store = &mut *rt().store;
-    if store.strange
+    if (store.strange || store.sites.list.len() > known)
         && let Some(dice) = store.strategy.dice()
         && let Some(before) = store.dice.take()
     {

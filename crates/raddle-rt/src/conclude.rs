@@ -2,7 +2,6 @@
 
 use crate::budget::{PROGRESS_MS, is_late};
 use crate::child::{Fate, SAID, complete, note_hang};
-use crate::crew;
 use crate::export;
 use crate::hang::Hang;
 use crate::heap;

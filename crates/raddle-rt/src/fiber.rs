@@ -1,10 +1,10 @@
 //! A thread of the program under test.
 
 use crate::arch;
+use crate::calls::Calls;
+use crate::destructors::Destructors;
 use crate::hooks::briskly::Spot;
-use crate::hooks::calls::Calls;
 use crate::image::Image;
-use crate::owners::Destructors;
 use crate::stack::Stack;
 use crate::tls::Block;
 use libc::c_void;
@@ -98,27 +98,9 @@ pub struct Body {
 }
 
 impl Body {
-    /// Where the instrumented functions in progress are, innermost first, leaving out the innermost `skip`.
+    /// Where the instrumented functions in progress are: see [`Calls::chain`].
     pub fn chain(&self, skip: usize) -> impl Iterator<Item = usize> + Clone {
-        let calls = self.calls.slots();
-        let calls = &calls[..calls.len().saturating_sub(skip)];
-        let mut inner = 0;
-        calls.iter().rev().filter_map(move |&slot| {
-            // A function that was inlined after instrumentation shares the slot of its caller.
-            let new = slot != inner;
-            inner = slot;
-            // SAFETY: the slot lies in a frame of this thread's stack that is still in use.
-            new.then(|| unsafe { (slot as *const usize).read_volatile() })
-        })
-    }
-
-    /// The instrumented function whose frame an address of its stack lies in: where the function is, and its
-    /// stack pointer.
-    pub fn frame_around(&self, addr: usize) -> Option<(usize, usize)> {
-        let slot = *self.calls.slots().iter().filter(|&&slot| slot < addr).max()?;
-        // SAFETY: as in `chain`.
-        let pc = unsafe { (slot as *const usize).read_volatile() };
-        Some((pc, slot + 8))
+        self.calls.chain(skip)
     }
 
     /// It stands before a step that is not one of a sprint, after which it has its thread pointer.

@@ -8,49 +8,15 @@
 //!
 //! Whoever has given a value up no longer uses it: that orders their accesses before the last owner frees the memory.
 
-use crate::hooks;
+use crate::destructors::Destructor;
+use crate::learn;
 use crate::memory;
 use crate::runtime::{self, in_stack, me, rt};
 use raddle_core::{SiteId, ThreadId};
 use raddle_sched::Mode;
 
-/// A destructor in progress.
-#[derive(Debug)]
-struct Destructor {
-    /// The count that has come to zero.
-    count: usize,
-    /// Where it was taken down.
-    site: SiteId,
-    /// Raw events of the thread before it.
-    raw: u64,
-    /// Those of them that showed nothing.
-    dull: u64,
-}
-
-/// What a thread does as a last owner.
-#[derive(Debug, Default)]
-pub struct Destructors {
-    running: Vec<Destructor>,
-    /// Raw events that showed nothing.
-    dull: u64,
-}
-
 /// Bytes of the two counts that a shared value begins with: of owners, and of weak references.
 const COUNTS: usize = 16;
-
-impl Destructors {
-    /// Whether there is a destructor whose events are counted.
-    #[inline(always)]
-    pub fn are_running(&self) -> bool {
-        !self.running.is_empty()
-    }
-
-    /// Forgets everything but where there is room.
-    pub fn clear(&mut self) {
-        self.running.clear();
-        self.dull = 0;
-    }
-}
 
 /// The running thread gives its share in a value up: the count at an address is about to be taken down.
 pub fn given_up(count: usize, site: SiteId) {
@@ -83,7 +49,7 @@ pub fn weak_given_up(weak: usize, site: SiteId) {
 
 /// One of the counts that the value at `value` begins with is about to be taken down.
 fn note(count: usize, value: usize, site: SiteId) {
-    hooks::note_write(site, count, 8);
+    learn::note_write(site, count, 8);
     rt().shared_values.set(value as u64, 1);
 }
 
@@ -107,7 +73,7 @@ fn is_looked_at() -> bool {
 fn judge(d: &Destructor) {
     let f = me();
     if f.raw - d.raw != f.owners.dull - d.dull {
-        hooks::remember_end(d.site, d.count, 8, |_| false);
+        learn::remember_end(d.site, d.count, 8, |_| false);
     }
 }
 

@@ -7,12 +7,10 @@
 //! What is learned about a site (is it a scheduling point? does it touch shared memory?) stays for all later
 //! executions.
 
-use crate::brisk;
-use crate::fiber::Fiber;
+use crate::calls::Calls;
 use crate::heap::persistent;
 use crate::image::{AccessKind, Class, Image};
 use crate::recent::RECENT;
-use crate::runtime;
 use crate::table::{Table, mix};
 use raddle_core::SiteId;
 
@@ -113,7 +111,7 @@ impl Sites {
     pub fn at(
         &mut self,
         pc: usize,
-        by: &Fiber,
+        by: &Calls,
         skip: usize,
         kind: AccessKind,
         image: &mut Image,
@@ -130,7 +128,7 @@ impl Sites {
     fn first_time(
         &mut self,
         pc: usize,
-        by: &Fiber,
+        by: &Calls,
         skip: usize,
         kind: AccessKind,
         image: &mut Image,
@@ -159,7 +157,7 @@ impl Sites {
     fn in_library(
         &mut self,
         pc: usize,
-        by: &Fiber,
+        by: &Calls,
         skip: usize,
         kind: AccessKind,
         image: &mut Image,
@@ -218,8 +216,8 @@ impl Sites {
     /// a number made of all words that could be return addresses, and where they are. The same print means the same
     /// walk. `None` if there is no such function. Nobody looks at the sites of a brisk execution, but for what follows from them,
     /// so there the innermost words, the function and the distance do.
-    pub fn stack_print(&mut self, from: usize, me: &Fiber, image: &mut Image) -> Option<u64> {
-        let own = me.calls.slots().iter().rev().copied().find(|&slot| {
+    pub fn stack_print(&mut self, from: usize, calls: &Calls, brisk: bool, image: &mut Image) -> Option<u64> {
+        let own = calls.slots().iter().rev().copied().find(|&slot| {
             // SAFETY: the slots of functions in progress hold return addresses.
             !self.is_library(unsafe { (slot as *const usize).read_volatile() }, image)
         })?;
@@ -230,7 +228,7 @@ impl Sites {
         }
         // SAFETY: the words between that slot and the frame of a function in progress are this stack's.
         let word = |at: usize| unsafe { *(at as *const usize) };
-        let mut left = if runtime::brisk() { PRINTED_BRISKLY } else { PRINTED };
+        let mut left = if brisk { PRINTED_BRISKLY } else { PRINTED };
         let mut at = from;
         while at <= own && left > 0 {
             if word(at).wrapping_sub(low) < high - low {
@@ -239,7 +237,7 @@ impl Sites {
             }
             at += 8;
         }
-        if runtime::brisk() {
+        if brisk {
             print = mix(!print ^ word(own) as u64);
         }
         Some(print)
@@ -278,7 +276,6 @@ impl Sites {
     }
 
     fn add(&mut self, chain: impl Iterator<Item = usize>, kind: AccessKind, image: &mut Image) -> SiteId {
-        brisk::meets_news();
         let chain: Vec<usize> = persistent(|| chain.collect());
         let class = image.classify(&chain, kind);
         self.list.push(SiteInfo {
@@ -318,7 +315,6 @@ impl Sites {
             s.hides = false;
         }
         self.points = 0;
-        crate::hooks::listen_again();
         self.counts_observed = false;
         self.locks_tried = false;
         self.poison_observed = false;
@@ -339,11 +335,7 @@ impl Sites {
 
     /// A hidden synchronisation follows a site; tells whether that is news.
     pub fn hides(&mut self, id: SiteId) -> bool {
-        let news = !std::mem::replace(&mut self.list[id.0 as usize].hides, true);
-        if news {
-            crate::hooks::listen_again();
-        }
-        news
+        !std::mem::replace(&mut self.list[id.0 as usize].hides, true)
     }
 
     /// A site touches shared memory, without (`unprotected`) or with a lock; tells whether it became a

@@ -247,6 +247,7 @@ pub fn begin_search(store: &mut Store) -> Result<(), String> {
     (store.other, store.late, store.draws) = (None, false, false);
     store.stats = Stats::default();
     store.sites.forget_learned();
+    crate::hooks::listen_again();
     store.reached = Reached::default();
     store.most_threads = 0;
     store.gives_up = false;
@@ -268,6 +269,7 @@ pub fn restore(store: &mut Store) {
         store.replay = job.replay.clone();
         store.job = job;
         store.sites.forget_learned();
+        crate::hooks::listen_again();
     }
 }
 

@@ -1,10 +1,10 @@
 //! Creating, joining and ending threads.
 
 use crate::arch;
+use crate::calls::Calls;
+use crate::destructors::Destructors;
 use crate::fiber::{Body, Start};
 use crate::heap;
-use crate::hooks::calls::Calls;
-use crate::owners::Destructors;
 use crate::rewind;
 use crate::runtime::{self, Inside, Runtime, rt};
 use libc::c_void;

@@ -1,8 +1,9 @@
 //! Atomic accesses, whatever their width: what is announced before they happen and recorded afterwards. Fences.
 
 use super::briskly::Task;
-use super::{Verdict, filter, matters, remember, site, stand};
+use super::{Verdict, filter, matters, site, stand};
 use crate::image::{self, AccessKind, Class, LockFamily, LockOp, LockStep};
+use crate::learn::remember;
 use crate::memory;
 use crate::owners;
 use crate::patch::{self, Register};

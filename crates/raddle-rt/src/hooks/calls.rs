@@ -1,80 +1,16 @@
-//! Function entry and exit: the shadow call stack.
-//!
-//! What is kept of a call is not a return address but where on the stack one will be. A compiled function
-//! keeps its stack pointer still between prologue and epilogue, so every call it makes stores its return
-//! address in the same slot, the one that the call of the entry hook used. Reading the slots therefore gives
-//! the place where each function on the stack is *now*, also when the innermost one called into code that is
-//! not instrumented.
+//! Function entry and exit, which keep the shadow call stack ([`calls`](crate::calls)).
 
 use crate::bare;
+use crate::calls;
 use crate::fiber::Fiber;
 use crate::patch;
 use crate::runtime::{self, Inside};
 use std::arch::naked_asm;
 use std::mem::offset_of;
 
-/// For each instrumented function of a thread that is in progress, outermost first, the stack slot that holds the return address of
-/// the call it is making.
-#[derive(Debug)]
-pub struct Calls {
-    /// How many there are, how many there is room for, and where; the hooks look here themselves.
-    len: usize,
-    room: usize,
-    at: *mut usize,
-    /// That memory, all of it in use as far as the list knows.
-    slots: Vec<usize>,
-}
-
-impl Calls {
-    /// None.
-    pub const fn new() -> Self {
-        Calls { len: 0, room: 0, at: std::ptr::null_mut(), slots: Vec::new() }
-    }
-
-    /// Forgets them all, but not where there is room.
-    pub fn clear(&mut self) {
-        self.len = 0;
-    }
-
-    /// The slots, outermost first.
-    #[inline(always)]
-    pub fn slots(&self) -> &[usize] {
-        self.slots.get(..self.len).unwrap_or_default()
-    }
-
-    fn push(&mut self, slot: usize) {
-        match self.slots.get_mut(self.len) {
-            Some(place) => {
-                *place = slot;
-                self.len += 1;
-            }
-            None => self.deeper(slot),
-        }
-    }
-
-    fn pop(&mut self) {
-        self.len = self.len.saturating_sub(1);
-    }
-
-    #[cold]
-    fn deeper(&mut self, slot: usize) {
-        const FIRST: usize = 64;
-        self.slots.resize((2 * self.room).max(FIRST), 0);
-        (self.at, self.room) = (self.slots.as_mut_ptr(), self.slots.len());
-        self.slots[self.len] = slot;
-        self.len += 1;
-    }
-}
-
-impl Default for Calls {
-    fn default() -> Self {
-        Calls::new()
-    }
-}
-
-const LEN: usize = offset_of!(Fiber, body.calls) + offset_of!(Calls, len);
-const ROOM: usize = offset_of!(Fiber, body.calls) + offset_of!(Calls, room);
-const AT: usize = offset_of!(Fiber, body.calls) + offset_of!(Calls, at);
+const LEN: usize = offset_of!(Fiber, body.calls) + calls::LEN;
+const ROOM: usize = offset_of!(Fiber, body.calls) + calls::ROOM;
+const AT: usize = offset_of!(Fiber, body.calls) + calls::AT;
 const LAST_EXIT: usize = offset_of!(Fiber, body.last_exit);
 
 /// There is no room for the slot of a function that begins.

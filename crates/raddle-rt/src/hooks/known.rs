@@ -69,7 +69,7 @@ pub fn site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
 #[inline(never)]
 fn look_up_site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
     let store = &mut *rt().store;
-    let (site, alone) = store.sites.at(pc, runtime::me(), 1, kind, &mut store.image);
+    let (site, alone) = store.sites.at(pc, &runtime::me().calls, 1, kind, &mut store.image);
     let class = store.sites.get(site).class;
     if alone {
         *entry(pc) = Known { key: pc, site, class };

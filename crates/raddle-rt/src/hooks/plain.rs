@@ -1,8 +1,9 @@
 //! Plain accesses, ranges and the memory functions.
 
-use super::{Verdict, calm_down, filter, remember, site, stand};
+use super::{Verdict, calm_down, filter, site, stand};
 use crate::fiber::Fiber;
 use crate::image::{AccessKind, Class};
+use crate::learn::remember;
 use crate::owners;
 use crate::patch;
 use crate::progress;

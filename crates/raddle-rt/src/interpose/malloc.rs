@@ -6,7 +6,7 @@ use crate::names::Place;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use crate::sites::Sites;
-use crate::{hooks, owners, progress};
+use crate::{learn, owners, progress};
 use libc::{c_int, c_void, size_t};
 use raddle_core::{Op, SiteId};
 use raddle_sched::State;
@@ -88,7 +88,7 @@ fn announce_release(addr: usize) {
         return;
     }
     let Some((_, block)) = heap().find(addr) else { return };
-    hooks::remember_end(site, addr, block.size, owners::freed(addr));
+    learn::remember_end(site, addr, block.size, owners::freed(addr));
     let r = rt();
     if r.store.sites.get(site).point {
         r.store.sites.frees_matter = true;

@@ -26,7 +26,7 @@ pub fn here() -> SiteId {
     let store = &mut *r.store;
     let me = runtime::me();
     match me.chain(0).next() {
-        Some(pc) => store.sites.at(pc, me, 1, AccessKind::Fence, &mut store.image).0,
+        Some(pc) => store.sites.at(pc, &me.calls, 1, AccessKind::Fence, &mut store.image).0,
         None => SiteId(0),
     }
 }
@@ -36,7 +36,7 @@ pub fn here() -> SiteId {
 pub fn here_exactly(from: usize) -> SiteId {
     let r = rt();
     let store = &mut *r.store;
-    let print = store.sites.stack_print(from, runtime::me(), &mut store.image);
+    let print = store.sites.stack_print(from, &runtime::me().calls, runtime::brisk(), &mut store.image);
     if let Some(site) = print.and_then(|p| store.sites.walked(p)) {
         return site;
     }

@@ -399,5 +399,8 @@ fn may_stop_after(site: SiteId) {
 pub fn hidden_synchronisation() {
     let r = rt();
     let site = r.me().anchor;
-    r.store.learned |= r.store.sites.hides(site);
+    if r.store.sites.hides(site) {
+        r.store.learned = true;
+        crate::hooks::listen_again();
+    }
 }

@@ -34,7 +34,7 @@ impl Runtime {
             Some((start, b)) => NameKey::Heap(b.place, b.size, addr - start),
             None if (low..high).contains(&addr) => NameKey::Static(addr - low),
             None => match self.sched.threads.iter().find(|f| in_stack(f.stack_range, addr)) {
-                Some(f) => match f.frame_around(addr) {
+                Some(f) => match f.calls.frame_around(addr) {
                     Some((pc, sp)) => {
                         let store = &mut *self.store;
                         let local = store.names.local(pc, addr - sp, || store.image.local_name(pc, sp, addr));
