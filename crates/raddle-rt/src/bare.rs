@@ -39,7 +39,7 @@ pub fn forbid() {
     if is_possible() && arch::fs_base() == NOWHERE {
         me().dress();
     }
-    rt().sched.threads.iter_mut().for_each(|f| f.next_fs = f.fs);
+    rt().execution.sched.threads.iter_mut().for_each(|f| f.next_fs = f.fs);
     crate::hooks::dress(|_| true);
     // SAFETY: one controlled thread.
     unsafe { POSSIBLE = false };

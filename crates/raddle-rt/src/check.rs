@@ -82,7 +82,7 @@ pub unsafe extern "C" fn raddle_rt_check_1(
         Ok(false) => Stop::Budget,
         Err(ref why) => Stop::Error(why.clone()),
     };
-    let outside = installed() && rt().sched.mode == Mode::Prelude;
+    let outside = installed() && rt().execution.sched.mode == Mode::Prelude;
     if outside {
         hand_over(reply);
     }
@@ -119,7 +119,7 @@ fn prepare(job: Job, findings: bool) -> Result<bool, String> {
         return Ok(true);
     }
     let r = rt();
-    if r.sched.mode != Mode::Prelude {
+    if r.execution.sched.mode != Mode::Prelude {
         return Err("a closure cannot be checked inside an execution".to_owned());
     }
     heap::persistent(|| start::adopt(r.store, job, findings))

@@ -124,7 +124,7 @@ impl Walk {
         let words =
             pages.iter().flat_map(|&page| (page..page + 4096).step_by(8)).filter(|at| !unused.contains(at));
         // Time passes with every look at a clock.
-        let now = rt().sched.clock.now();
+        let now = rt().execution.sched.clock.now();
         // SAFETY: words of pages that are mapped and in use.
         Some(words.fold(now, |digest, at| mix(digest ^ unsafe { (at as *const u64).read_volatile() })))
     }
@@ -138,11 +138,12 @@ fn let_others_go_on() {
     let _inside = Inside::enter();
     let r = rt();
     let event = r.event(runtime::me().pending.site, Op::Yield);
-    if r.sched.root_ended_at.is_some() {
+    if r.execution.sched.root_ended_at.is_some() {
         // What a test leaves behind does not matter.
         runtime::wait(event, Wait::new(0, 0, WaitKind::Condition, None));
     }
-    let others = (0..r.sched.threads.len()).filter(|&i| i != r.current() && !r.sched.threads[i].system);
+    let others = (0..r.execution.sched.threads.len())
+        .filter(|&i| i != r.current() && !r.execution.sched.threads[i].system);
     let others: Vec<usize> = others.collect();
     if !others.into_iter().any(|i| r.could_go_on(i)) {
         crate::failure::endless();

@@ -39,8 +39,8 @@ pub fn run_loop(start: Start, arg: usize) -> Stop {
     let mut in_doubt = None;
     start_ticking();
     let stop = loop {
-        r.blocks.reserve(store.most_threads.max(8));
-        r.stacks.add(store.missing_stacks.drain(..));
+        r.process.blocks.reserve(store.most_threads.max(8));
+        r.process.stacks.add(store.missing_stacks.drain(..));
         store.end = End::Running;
         let before = store.stats.executions;
         let pid = fork();

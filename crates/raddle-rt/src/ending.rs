@@ -39,7 +39,7 @@ pub fn finish() -> ! {
 fn finish_on_return() -> arch::Context {
     failure::judge_unjoined();
     let r = rt();
-    if r.sched.mode == Mode::Replay && !r.sched.schedule_is_used_up() {
+    if r.execution.sched.mode == Mode::Replay && !r.execution.sched.schedule_is_used_up() {
         failure::diverged("the execution ended before its schedule did");
     }
     r.store.end = End::Passed;
@@ -56,8 +56,10 @@ fn finish_on_return() -> arch::Context {
 /// A program that is run as a whole comes to its end: a step, because threads that it leaves behind may get further before.
 fn let_others_come_first() {
     let r = rt();
-    let whole = r.sched.mode != Mode::Prelude && r.host == Host::Process && r.store.job.entry == Entry::Main;
-    if whole && r.current() == r.sched.root && r.sched.alive > 1 {
+    let whole = r.execution.sched.mode != Mode::Prelude
+        && r.host == Host::Process
+        && r.store.job.entry == Entry::Main;
+    if whole && r.current() == r.execution.sched.root && r.execution.sched.alive > 1 {
         r.tick();
         let e = r.event(SiteId(0), Op::Exit);
         runtime::step(e, State::Ready);
@@ -70,7 +72,7 @@ pub fn process_ends(code: i32) -> ! {
         let_others_come_first();
     }
     let r = rt();
-    match r.sched.mode {
+    match r.execution.sched.mode {
         Mode::Prelude => {
             // No thread was ever created, or closures were checked.
             runtime::set_active(false);
@@ -87,13 +89,14 @@ pub fn process_ends(code: i32) -> ! {
         }
         _ if code != 0 => failure::test_failed(code),
         _ => {
-            let quiet = r.sched.root_ended_at.is_some() && r.sched.threads[r.sched.root].panics.is_empty();
+            let quiet = r.execution.sched.root_ended_at.is_some()
+                && r.execution.sched.threads[r.execution.sched.root].panics.is_empty();
             if quiet && !r.store.quiet_means_passed {
                 r.store.quiet_means_passed = heap::persistent(|| r.store.image.failing_tests_speak());
             }
-            for i in 0..r.sched.threads.len() {
+            for i in 0..r.execution.sched.threads.len() {
                 // The harness itself never counts as unfinished.
-                if r.sched.threads[i].system {
+                if r.execution.sched.threads[i].system {
                     r.set_state(i, State::Exited);
                 }
             }
@@ -106,9 +109,9 @@ pub fn process_ends(code: i32) -> ! {
 pub fn exit_called(code: i32, call: &str) -> ! {
     let r = rt();
     let me = r.current();
-    let orderly = r.sched.mode == Mode::Prelude
+    let orderly = r.execution.sched.mode == Mode::Prelude
         || r.host == Host::Process
-            && (r.sched.threads[me].system || r.store.job.entry == Entry::Main && me == 0);
+            && (r.execution.sched.threads[me].system || r.store.job.entry == Entry::Main && me == 0);
     if !orderly {
         fail(Kind::Crash, format!("the program ends itself: {call}({code})"), Some(me), here());
     }

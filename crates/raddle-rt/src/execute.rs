@@ -10,7 +10,6 @@ use crate::runtime::{self, Host, Inside, Runtime};
 use crate::signals;
 use crate::store::Store;
 use raddle_sched::{ENDLESS_PATIENCE, Mode, Rules};
-use std::ptr::NonNull;
 
 /// The rules of the next execution of a closure.
 fn rules(store: &Store) -> Rules {
@@ -26,10 +25,10 @@ impl Runtime {
     /// Leaves what was there before alone and prepares for executions of closures.
     pub fn begin_loop(&mut self) {
         // The fibers of the prelude are the copy of a world that only the parent goes back to.
-        std::mem::forget(std::mem::take(&mut self.sched.threads));
-        self.finished.clear();
-        self.sched.queues.clear();
-        self.sched.mode = if self.store.replay.is_some() { Mode::Replay } else { Mode::Search };
+        std::mem::forget(std::mem::take(&mut self.execution.sched.threads));
+        self.execution.finished.clear();
+        self.execution.sched.queues.clear();
+        self.execution.sched.mode = if self.store.replay.is_some() { Mode::Replay } else { Mode::Search };
         self.host = Host::NO_LOOP_YET;
     }
 
@@ -44,31 +43,11 @@ impl Runtime {
     /// One execution of a closure, in this process.
     pub fn execute(&mut self, start: Start, arg: usize) {
         let _inside = Inside::enter();
-        for mut f in self.sched.succeed(rules(self.store)) {
-            if let Some(s) = f.stack.take() {
-                self.stacks.give(s);
-            }
-            if let Some(b) = f.block.take() {
-                self.blocks.give(b);
-            }
-            self.spare.push(f);
-        }
-        // Last out, first in again: the same blocks and stacks for the same threads.
-        self.spare.reverse();
-        self.finished.clear();
+        self.begin(rules(self.store));
         self.forget_sprint();
         let heap = memory::heap();
         heap.begin();
         heap.noticed = if runtime::brisk() { GRAIN.min(memory::limit(self.store.job.memory_mb)) } else { 0 };
-        self.drawn = 0;
-        self.shadow.clear();
-        self.shared_values.clear();
-        self.locksets.clear();
-        self.vars.clear();
-        self.models.clear();
-        self.frees += 1;
-        self.overtime = 0;
-        self.dice = self.store.strategy.dice().map(NonNull::from);
         const MAIN_STACK: usize = 8 << 20;
         self.create(start, arg, MAIN_STACK);
         self.set_current(0);

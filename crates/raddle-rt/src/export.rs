@@ -23,8 +23,8 @@ pub fn export(r: &mut Runtime) -> (Trace, Symbols) {
 pub fn renumbered(r: &Runtime, numbers: &mut Numbers) -> Trace {
     let keep = if r.store.replay.is_some() { shared(&r.store.trace) } else { None };
     let mut out = Renumber { trace: Trace::default(), var_numbers: BTreeMap::new(), numbers };
-    for e in excerpt(&r.store.trace.events, r.sched.reported()) {
-        if r.sched.threads.get(e.thread.0 as usize).is_some_and(|f| f.system) {
+    for e in excerpt(&r.store.trace.events, r.execution.sched.reported()) {
+        if r.execution.sched.threads.get(e.thread.0 as usize).is_some_and(|f| f.system) {
             continue;
         }
         let kept = match (subject(e), &keep) {

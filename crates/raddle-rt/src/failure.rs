@@ -22,8 +22,10 @@ pub fn fail(kind: Kind, message: String, thread: Option<usize>, backtrace: Vec<S
 fn describe(kind: Kind, message: &str, thread: Option<usize>, backtrace: &[Site]) -> Box<Failure> {
     let r = rt();
     rt().settle_store();
-    let threads =
-        (0..r.sched.threads.len()).filter(|&i| !r.sched.threads[i].system).map(thread_info).collect();
+    let threads = (0..r.execution.sched.threads.len())
+        .filter(|&i| !r.execution.sched.threads[i].system)
+        .map(thread_info)
+        .collect();
     let (trace, symbols) = export::export(r);
     Box::new(Failure {
         kind,
@@ -48,7 +50,7 @@ fn fail_with(failure: Box<Failure>) -> ! {
         r.store.failure = Some(failure);
         r.store.end = End::Failed;
     });
-    if r.sched.mode == Mode::Prelude {
+    if r.execution.sched.mode == Mode::Prelude {
         // There is no parent to tell the command.
         r.store.stats.failures = 1;
         if let Some(f) = r.store.failure.clone() {
@@ -63,10 +65,10 @@ fn fail_with(failure: Box<Failure>) -> ! {
 /// Where a thread stands, innermost first, by its shadow stack.
 fn stack(i: usize) -> Vec<Site> {
     let r = rt();
-    let pending = r.sched.threads[i].pending.site;
-    let mut pcs: Vec<usize> = r.sched.threads[i].chain(0).take(64).collect();
+    let pending = r.execution.sched.threads[i].pending.site;
+    let mut pcs: Vec<usize> = r.execution.sched.threads[i].chain(0).take(64).collect();
     let mut sites = Vec::new();
-    if pending.0 != 0 && !matches!(r.sched.threads[i].state, State::Exited) {
+    if pending.0 != 0 && !matches!(r.execution.sched.threads[i].state, State::Exited) {
         let chain = r.store.sites.get(pending).chain.clone();
         sites.extend(r.store.image.frames(&chain));
         pcs.retain(|pc| !chain.contains(pc));
@@ -95,13 +97,13 @@ fn held(f: &Fiber) -> impl Iterator<Item = &HeldLock> {
 
 fn thread_info(i: usize) -> ThreadInfo {
     let r = rt();
-    let state = match r.sched.threads[i].state {
-        State::Exited if !r.sched.threads[i].panics.is_empty() => ThreadState::Panicked,
+    let state = match r.execution.sched.threads[i].state {
+        State::Exited if !r.execution.sched.threads[i].panics.is_empty() => ThreadState::Panicked,
         State::Exited => ThreadState::Ended,
         State::Spinning => ThreadState::Spinning,
         State::Lock(gate) => {
-            let by = (0..r.sched.threads.len())
-                .filter(|&j| held(&r.sched.threads[j]).any(|h| h.addr == gate.addr))
+            let by = (0..r.execution.sched.threads.len())
+                .filter(|&j| held(&r.execution.sched.threads[j]).any(|h| h.addr == gate.addr))
                 .map(|j| ThreadId(j as u32))
                 .collect();
             ThreadState::Blocked { on: format!("lock {}", export::name(r, gate.addr)), by }
@@ -111,7 +113,7 @@ fn thread_info(i: usize) -> ThreadInfo {
                 WaitKind::Join(t) => (format!("the end of thread {}", t.0), vec![t]),
                 WaitKind::Sleep => ("a sleep to end".to_owned(), Vec::new()),
                 WaitKind::Futex => {
-                    let chain = r.store.sites.get(r.sched.threads[i].pending.site).chain.clone();
+                    let chain = r.store.sites.get(r.execution.sched.threads[i].pending.site).chain.clone();
                     (r.store.image.futex_wait(&chain), Vec::new())
                 }
                 WaitKind::Condition => ("a condition to be signalled".to_owned(), Vec::new()),
@@ -123,7 +125,7 @@ fn thread_info(i: usize) -> ThreadInfo {
         }
         _ => ThreadState::Runnable,
     };
-    let held: Vec<HeldLock> = held(&r.sched.threads[i]).cloned().collect();
+    let held: Vec<HeldLock> = held(&r.execution.sched.threads[i]).cloned().collect();
     let holds = held
         .iter()
         .map(|h| {
@@ -133,7 +135,7 @@ fn thread_info(i: usize) -> ThreadInfo {
         .collect();
     ThreadInfo {
         id: ThreadId(i as u32),
-        name: r.sched.threads[i].name.clone(),
+        name: r.execution.sched.threads[i].name.clone(),
         stack: stack(i),
         state,
         holds,
@@ -143,8 +145,10 @@ fn thread_info(i: usize) -> ThreadInfo {
 /// Every thread waits.
 pub fn deadlock() -> ! {
     let r = rt();
-    let blocked: Vec<ThreadInfo> = (0..r.sched.threads.len())
-        .filter(|&i| !r.sched.threads[i].system && r.sched.threads[i].state != State::Exited)
+    let blocked: Vec<ThreadInfo> = (0..r.execution.sched.threads.len())
+        .filter(|&i| {
+            !r.execution.sched.threads[i].system && r.execution.sched.threads[i].state != State::Exited
+        })
         .map(thread_info)
         .collect();
     let mut message = match blocked.len() {
@@ -301,17 +305,17 @@ const SECONDARY: [&str; 2] = ["a scoped thread panicked", "Any { .. }"];
 pub fn test_failed(code: i32) -> ! {
     let r = rt();
     // The test's own thread is to blame if it panicked, otherwise whoever did.
-    let root = r.sched.root;
-    let panicked = |i: &usize| !r.sched.threads[*i].panics.is_empty();
+    let root = r.execution.sched.root;
+    let panicked = |i: &usize| !r.execution.sched.threads[*i].panics.is_empty();
     let secondary =
         panic_message(Some(root)).is_some_and(|(_, text)| SECONDARY.iter().any(|s| text.contains(s)));
-    let dead = (0..r.sched.threads.len()).find(|&i| {
-        i != root && r.sched.threads[i].panics.last().is_some_and(|p| p.killed(&mut r.store.image))
+    let dead = (0..r.execution.sched.threads.len()).find(|&i| {
+        i != root && r.execution.sched.threads[i].panics.last().is_some_and(|p| p.killed(&mut r.store.image))
     });
     let culprit = dead
         .filter(|_| secondary)
         .or(Some(root).filter(panicked))
-        .or_else(|| (0..r.sched.threads.len()).find(panicked));
+        .or_else(|| (0..r.execution.sched.threads.len()).find(panicked));
     match culprit {
         Some(i) => panicked_in(i),
         None => {
@@ -340,7 +344,7 @@ pub fn panicked_in(i: usize) -> ! {
 /// What a thread's last panic says, and where it happened.
 fn panic_of(i: usize) -> (String, Vec<Site>) {
     let r = rt();
-    let pcs = r.sched.threads[i].panics.last().map(|p| p.stack.clone()).unwrap_or_default();
+    let pcs = r.execution.sched.threads[i].panics.last().map(|p| p.stack.clone()).unwrap_or_default();
     let backtrace = r.store.image.frames(&pcs);
     let message = match panic_message(Some(i)).or_else(|| panic_message(None)) {
         Some((place, text)) => format!("{text}\npanicked at {place}"),
@@ -359,7 +363,7 @@ pub fn diverged(why: &str) -> ! {
 /// Notes a call that is not modelled.
 pub fn note_uncontrolled(call: &str, site: SiteId) {
     let r = rt();
-    if r.sched.mode == Mode::Prelude {
+    if r.execution.sched.mode == Mode::Prelude {
         return;
     }
     let chain = r.store.sites.get(site).chain.clone();
@@ -381,16 +385,17 @@ pub fn uncontrolled(call: &str, site: SiteId) -> ! {
 pub fn judge_unjoined() {
     let r = rt();
     let dead = unjoined();
-    let late =
-        |i: &usize| r.host == Host::Process && r.sched.threads[*i].panics.last().is_some_and(|p| p.late);
-    if r.sched.mode == Mode::Replay || r.host != Host::Process {
+    let late = |i: &usize| {
+        r.host == Host::Process && r.execution.sched.threads[*i].panics.last().is_some_and(|p| p.late)
+    };
+    if r.execution.sched.mode == Mode::Replay || r.host != Host::Process {
         if let Some(&i) = dead.iter().find(|i| !late(i)) {
             panicked_in(i);
         }
         return;
     }
     let moves = |f: &&Fiber| matches!(f.state, State::Ready | State::Unsettled | State::Yielded(_));
-    let at_rest = !r.sched.threads.iter().map(|f| &**f).any(|f| !f.system && moves(&f));
+    let at_rest = !r.execution.sched.threads.iter().map(|f| &**f).any(|f| !f.system && moves(&f));
     let mut found = None;
     heap::persistent(|| {
         let mut here = Vec::new();
@@ -432,9 +437,9 @@ fn unjoined() -> Vec<usize> {
         return Vec::new();
     }
     let dead = |&i: &usize| {
-        let f = &r.sched.threads[i];
-        let counts = i != r.sched.root && !f.system && !f.joined && f.state == State::Exited;
+        let f = &r.execution.sched.threads[i];
+        let counts = i != r.execution.sched.root && !f.system && !f.joined && f.state == State::Exited;
         counts && f.panics.last().is_some_and(|p| p.killed(&mut r.store.image))
     };
-    (0..r.sched.threads.len()).filter(dead).collect()
+    (0..r.execution.sched.threads.len()).filter(dead).collect()
 }

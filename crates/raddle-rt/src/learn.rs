@@ -20,7 +20,14 @@ pub fn remember(site: SiteId, addr: usize, size: usize, write: bool) {
 pub fn note_write(site: SiteId, addr: usize, size: usize) {
     let touch = touch_by(site, true);
     let r = rt();
-    r.shadow.touch(addr, size, touch, |_, _| true, |a, b| r.locksets.exclude(a, b), |_| {});
+    r.execution.shadow.touch(
+        addr,
+        size,
+        touch,
+        |_, _| true,
+        |a, b| r.execution.locksets.exclude(a, b),
+        |_| {},
+    );
 }
 
 /// What was at an address comes to an end by what the running thread does at `site`: learns from all accesses to it by others that nothing
@@ -28,7 +35,7 @@ pub fn note_write(site: SiteId, addr: usize, size: usize) {
 pub fn remember_end(site: SiteId, addr: usize, size: usize, excused: impl Fn(ThreadId) -> bool) {
     let mine = touch_by(site, true);
     let mut unordered = Vec::new();
-    rt().shadow.each(addr, size, |a| {
+    rt().execution.shadow.each(addr, size, |a| {
         let seen = runtime::me().clock.get(a.thread.0 as usize).is_some_and(|&c| c >= a.clock);
         if a.thread != mine.thread && !seen {
             unordered.push(a);
@@ -38,7 +45,7 @@ pub fn remember_end(site: SiteId, addr: usize, size: usize, excused: impl Fn(Thr
     let r = rt();
     let mut learned = false;
     for a in &unordered {
-        let unprotected = !r.locksets.exclude(a.locks, mine.locks) && !r.store.repeats;
+        let unprotected = !r.execution.locksets.exclude(a.locks, mine.locks) && !r.store.repeats;
         for site in [a.site, mine.site] {
             learned |= site != POINT && r.store.sites.learn(site, unprotected);
         }
@@ -63,10 +70,10 @@ fn touch_shadow(site: SiteId, addr: usize, size: usize, write: bool) {
     let f = runtime::me();
     let touch = touch_by(site, write);
     let sites = &mut r.store.sites;
-    let locksets = &r.locksets;
+    let locksets = &r.execution.locksets;
     let mut learned = false;
     let repeats = r.store.repeats;
-    r.shadow.touch(
+    r.execution.shadow.touch(
         addr,
         size.min(256),
         touch,

@@ -30,7 +30,7 @@ pub fn leave() -> ! {
 pub fn count() {
     let r = rt();
     r.end_sprint();
-    r.store.stats.steps += r.sched.visible;
-    r.store.stats.decisions += r.sched.decisions as u64;
-    r.store.last_steps = r.sched.steps;
+    r.store.stats.steps += r.execution.sched.visible;
+    r.store.stats.decisions += r.execution.sched.decisions as u64;
+    r.store.last_steps = r.execution.sched.steps;
 }

@@ -50,7 +50,7 @@ pub fn weak_given_up(weak: usize, site: SiteId) {
 /// One of the counts that the value at `value` begins with is about to be taken down.
 fn note(count: usize, value: usize, site: SiteId) {
     learn::note_write(site, count, 8);
-    rt().shared_values.set(value as u64, 1);
+    rt().execution.shared_values.set(value as u64, 1);
 }
 
 /// The destructor that the running thread runs because this count has come to zero has ended, if there is one.
@@ -67,7 +67,7 @@ fn end(count: usize) -> Option<Destructor> {
 /// Whether anything is learned from the execution in progress.
 fn is_looked_at() -> bool {
     let r = rt();
-    !runtime::unseen() && r.sched.mode == Mode::Search && !r.store.job.every_access
+    !runtime::unseen() && r.execution.sched.mode == Mode::Search && !r.store.job.every_access
 }
 
 fn judge(d: &Destructor) {
@@ -80,7 +80,7 @@ fn judge(d: &Destructor) {
 /// Whether the running thread is looked at only because of a destructor, which has not gone on for long.
 pub fn is_patient() -> bool {
     let f = me();
-    f.owners.running.first().is_some_and(|d| f.raw - d.raw < rt().sched.patience)
+    f.owners.running.first().is_some_and(|d| f.raw - d.raw < rt().execution.sched.patience)
 }
 
 /// The raw event that the running thread has begun shows nothing.
@@ -101,7 +101,7 @@ pub fn meet(pc: usize, addr: usize, size: usize) {
 /// The running thread is about to free a block; tells whether a thread has given up the value in it, or one that the block is part of.
 pub fn freed(block: usize) -> impl Fn(ThreadId) -> bool {
     end(block);
-    let values = &mut rt().shared_values;
+    let values = &mut rt().execution.shared_values;
     let own = (values.get(block as u64) == Some(1)).then_some(block);
     if own.is_some() {
         values.set(block as u64, 0);
@@ -109,7 +109,7 @@ pub fn freed(block: usize) -> impl Fn(ThreadId) -> bool {
     move |thread| {
         let mut found = false;
         for count in me().owners.running.iter().map(|d| d.count).chain(own) {
-            rt().shadow.each(count, COUNTS, |a| found |= a.thread == thread);
+            rt().execution.shadow.each(count, COUNTS, |a| found |= a.thread == thread);
         }
         found
     }

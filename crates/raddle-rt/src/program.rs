@@ -19,13 +19,13 @@ use raddle_sched::{Mode, PATIENCE, Rules};
 /// The program is about to create a thread.
 pub fn before_thread_creation() {
     let r = rt();
-    if r.sched.mode != Mode::Prelude {
+    if r.execution.sched.mode != Mode::Prelude {
         return;
     }
     if r.store.job.entry == Entry::Libtest && r.current() == 0 {
         // The harness starts the thread that runs the test.
-        r.sched.make_system(0);
-        r.sched.root = 1;
+        r.execution.sched.make_system(0);
+        r.execution.sched.root = 1;
         return;
     }
     serve();
@@ -50,12 +50,12 @@ fn serve() {
             break stop;
         }
         offsets.restore();
-        r.blocks.reserve(store.most_threads.max(4));
-        r.stacks.add(store.missing_stacks.drain(..));
+        r.process.blocks.reserve(store.most_threads.max(4));
+        r.process.stacks.add(store.missing_stacks.drain(..));
         let pid = fork();
         if pid == 0 {
             begin_again(store, &offsets);
-            r.sched.steer(Rules {
+            r.execution.sched.steer(Rules {
                 followed: store.prelude.2,
                 patient: false,
                 patience: PATIENCE,

@@ -17,7 +17,7 @@ pub fn patience(site: SiteId) {
 #[cold]
 fn overdue(site: SiteId) {
     let r = rt();
-    if !r.sched.is_following() && (alone() || owners::is_patient()) {
+    if !r.execution.sched.is_following() && (alone() || owners::is_patient()) {
         return;
     }
     r.end_sprint();

@@ -66,7 +66,7 @@ const LIST: usize = BASE + PAGE + STACK;
 /// Marks this place; `false` now (or at once, if it cannot be done), `true` each time that [`back`] returns here.
 pub fn mark() -> bool {
     // A block that is fresh now will not be when it is taken for the second time from here.
-    rt().blocks.trust_none();
+    rt().process.blocks.trust_none();
     let Some(pages) = worth_keeping(|at| !crate::hooks::caches(at)) else { return false };
     // SAFETY: a new mapping at an address that nothing else uses.
     let p = unsafe {

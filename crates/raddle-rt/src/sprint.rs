@@ -139,18 +139,21 @@ impl Runtime {
     #[inline(never)]
     fn try_sprint(&mut self, s: &mut Sprint) {
         let me = self.current();
-        let (Some(dice), Some(members)) = (self.dice, self.sched.queues.runners(me)) else { return };
-        let steps = self.store.limit.saturating_sub(self.sched.steps).min(LONGEST);
+        let (Some(dice), Some(members)) = (self.execution.dice, self.execution.sched.queues.runners(me))
+        else {
+            return;
+        };
+        let steps = self.store.limit.saturating_sub(self.execution.sched.steps).min(LONGEST);
         if members.len() > MOST || steps == 0 {
             return;
         }
         s.pause = PAUSE;
         for (k, i) in members.iter().enumerate() {
-            let free = match self.sched.threads[i].state {
+            let free = match self.execution.sched.threads[i].state {
                 State::Lock(gate) => Free::when(&gate).is_some() && self.open(gate),
                 _ => true,
             };
-            let f = &mut *self.sched.threads[i];
+            let f = &mut *self.execution.sched.threads[i];
             if i != me && !(free && f.held.is_empty()) {
                 return;
             }
@@ -185,9 +188,9 @@ impl Runtime {
     fn land(&mut self) {
         let s = sprint();
         let taken = s.granted - s.later - s.left;
-        self.sched.steps += taken;
-        self.sched.visible += taken;
-        self.sched.decisions += if s.n > 1 { taken as usize } else { 0 };
+        self.execution.sched.steps += taken;
+        self.execution.sched.visible += taken;
+        self.execution.sched.decisions += if s.n > 1 { taken as usize } else { 0 };
         self.store.heartbeat += 1;
         s.pause = if taken < SHORT { PAUSE } else { 0 };
         let me: *mut Fiber = me();
@@ -197,14 +200,14 @@ impl Runtime {
             let i = f.id.0 as usize;
             if member == me {
                 f.state = State::Unsettled;
-                self.sched.queues.goes_on(i);
+                self.execution.sched.queues.goes_on(i);
             } else if let Some(spot) = f.spot {
                 // It came here in this sprint, or in an earlier one and has been standing here ever since.
                 match spot.mutex(f.acquires) {
                     Some(gate) => self.stand_before(f, gate),
                     None => {
                         f.state = State::Ready;
-                        self.sched.queues.becomes_ready(i);
+                        self.execution.sched.queues.becomes_ready(i);
                     }
                 }
             }
@@ -215,7 +218,7 @@ impl Runtime {
     fn stand_before(&mut self, f: &mut Fiber, gate: Gate) {
         f.state = State::Lock(gate);
         if let Some(free) = Free::when(&gate) {
-            self.sched.queues.comes_to(free, f.id.0 as usize);
+            self.execution.sched.queues.comes_to(free, f.id.0 as usize);
         }
     }
 }

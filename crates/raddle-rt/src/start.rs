@@ -60,10 +60,10 @@ extern "C" fn init(_argc: c_int, argv: *const *const c_char, envp: *const *const
     main.clock = vec![1];
     main.stack_range = main_stack();
     main.name = Some("main".to_owned());
-    r.sched.spawn(Box::new(main));
+    r.execution.sched.spawn(Box::new(main));
     r.set_current(0);
     r.note_company();
-    r.blocks.reserve(2);
+    r.process.blocks.reserve(2);
     runtime::install(r);
     // SAFETY: the handler has the right signature and lives as long as the process.
     unsafe { on_exit(exiting, std::ptr::null_mut()) };

@@ -64,18 +64,18 @@ impl Runtime {
     /// Gives back what ended threads no longer need.
     fn recycle(&mut self) {
         let current = self.current();
-        for i in 0..self.finished.len() {
-            let j = self.finished[i];
+        for i in 0..self.execution.finished.len() {
+            let j = self.execution.finished[i];
             if j != current
-                && let Some(stack) = self.sched.threads[j].stack.take()
+                && let Some(stack) = self.execution.sched.threads[j].stack.take()
             {
-                self.stacks.give(stack);
+                self.process.stacks.give(stack);
             }
         }
-        let fibers = &mut self.sched.threads;
-        let blocks = &mut self.blocks;
+        let fibers = &mut self.execution.sched.threads;
+        let blocks = &mut self.process.blocks;
         // The block doubles as the thread's handle: it is free once nobody can join the thread any more.
-        self.finished.retain(|&j| {
+        self.execution.finished.retain(|&j| {
             let f = &mut fibers[j];
             if j == current || !(f.joined || f.detached) {
                 return true;
@@ -91,12 +91,12 @@ impl Runtime {
     pub fn create(&mut self, start: Start, arg: usize, stack_size: usize) -> usize {
         self.recycle();
         // A stack or a block may come to mean something else.
-        self.frees += 1;
-        let id = self.sched.threads.len();
-        let block = self.blocks.take();
-        let stack = self.stacks.take(stack_size);
+        self.process.frees += 1;
+        let id = self.execution.sched.threads.len();
+        let block = self.process.blocks.take();
+        let stack = self.process.stacks.take(stack_size);
         self.note_growth();
-        let mut f = match self.spare.pop() {
+        let mut f = match self.process.spare.pop() {
             Some(mut f) => {
                 let body = f.succeed(block.fs);
                 f.renew(id as u32, body);
@@ -113,7 +113,7 @@ impl Runtime {
         // What happened before what is asked where accesses are looked at.
         if !runtime::brisk() {
             let current = self.current();
-            if let Some(parent) = self.sched.threads.get_mut(current) {
+            if let Some(parent) = self.execution.sched.threads.get_mut(current) {
                 f.clock.extend_from_slice(&parent.clock);
                 parent.clock[current] += 1;
             }
@@ -121,32 +121,32 @@ impl Runtime {
             f.clock[id] = 1;
         }
         self.end_sprint();
-        self.sched.spawn(f);
+        self.execution.sched.spawn(f);
         self.shield(id);
         self.note_company();
-        self.store.most_threads = self.store.most_threads.max(self.sched.alive);
+        self.store.most_threads = self.store.most_threads.max(self.execution.sched.alive);
         id
     }
 
     /// Stacks or thread-local storage had to be made: the next child is given enough from the start.
     fn note_growth(&mut self) {
-        if self.blocks.has_grown || !self.stacks.missing.is_empty() {
+        if self.process.blocks.has_grown || !self.process.stacks.missing.is_empty() {
             rewind::outgrow();
-            let (missing, known) = (&mut self.stacks.missing, &mut self.store.missing_stacks);
+            let (missing, known) = (&mut self.process.stacks.missing, &mut self.store.missing_stacks);
             heap::persistent(|| known.append(missing));
-            self.blocks.has_grown = false;
+            self.process.blocks.has_grown = false;
         }
     }
 
     /// The thread with this handle; the youngest, because handles are used again.
     pub fn by_handle(&self, handle: usize) -> Option<usize> {
-        self.sched.threads.iter().rposition(|f| f.fs == handle)
+        self.execution.sched.threads.iter().rposition(|f| f.fs == handle)
     }
 }
 
 /// Where every thread begins.
 extern "C" fn main(id: usize) -> arch::Context {
-    let (start, arg) = rt().sched.threads[id].start.expect("a created thread has a start function");
+    let (start, arg) = rt().execution.sched.threads[id].start.expect("a created thread has a start function");
     runtime::after(SiteId(0));
     Inside::clear();
     let result = start(arg as *mut c_void);
@@ -176,15 +176,15 @@ fn run_destructors() {
 pub fn join(other: usize, site: SiteId) -> usize {
     let r = rt();
     let id = ThreadId(other as u32);
-    if !matches!(r.sched.threads[other].state, State::Exited) {
+    if !matches!(r.execution.sched.threads[other].state, State::Exited) {
         let e = r.event(site, Op::Join(id));
         let w = Wait::new(join_key(id), !0, WaitKind::Join(id), None);
         runtime::wait(e, w);
     }
     let r = rt();
-    r.sched.threads[other].joined = true;
+    r.execution.sched.threads[other].joined = true;
     if !runtime::brisk() {
-        let theirs = std::mem::take(&mut r.sched.threads[other].clock);
+        let theirs = std::mem::take(&mut r.execution.sched.threads[other].clock);
         let mine = &mut r.me().clock;
         if mine.len() < theirs.len() {
             mine.resize(theirs.len(), 0);
@@ -192,9 +192,9 @@ pub fn join(other: usize, site: SiteId) -> usize {
         for (m, t) in mine.iter_mut().zip(&theirs) {
             *m = (*m).max(*t);
         }
-        r.sched.threads[other].clock = theirs;
+        r.execution.sched.threads[other].clock = theirs;
     }
     let e = r.event(site, Op::Join(id));
     r.record(e);
-    r.sched.threads[other].result
+    r.execution.sched.threads[other].result
 }

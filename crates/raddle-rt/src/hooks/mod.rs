@@ -103,7 +103,7 @@ pub fn filter(site: SiteId, addr: usize, size: usize, write: bool) -> Verdict {
     let known = r.store.sites.get(site);
     if known.point {
         Verdict::Point
-    } else if known.shared || r.sched.mode == Mode::Replay {
+    } else if known.shared || r.execution.sched.mode == Mode::Replay {
         Verdict::Recorded
     } else {
         Verdict::Private

@@ -126,7 +126,7 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
             // With every access a point, private memory is read here too, and reading that again is no waiting.
             if verdict == Verdict::Recorded
                 || rt().store.sites.get(s).shared
-                || rt().sched.mode == Mode::Replay
+                || rt().execution.sched.mode == Mode::Replay
             {
                 progress::saw(s, addr, bytes, value);
             }

@@ -212,7 +212,7 @@ pub extern "C" fn raddle_rt_enter_1(thread: u32, step: u32, thunk: u32) {
 
 /// How much this execution has done: see `RunReply::effort`.
 fn effort() -> u64 {
-    let raw: u64 = rt().sched.threads.iter().map(|f| f.raw).sum();
+    let raw: u64 = rt().execution.sched.threads.iter().map(|f| f.raw).sum();
     raw + memory::heap().bytes as u64 / 16
 }
 

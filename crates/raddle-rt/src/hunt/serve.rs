@@ -46,7 +46,7 @@ pub fn zygote() -> c_int {
     hunt.spent.start = processor_us();
     let mut lost = 0;
     let status = loop {
-        r.blocks.reserve(store.most_threads.max(8));
+        r.process.blocks.reserve(store.most_threads.max(8));
         store.end = End::Running;
         let before = of_children_us();
         let pid = child::fork();

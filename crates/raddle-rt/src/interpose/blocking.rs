@@ -43,7 +43,7 @@ pub fn would_wait_to_write(fd: c_int) -> bool {
 
 /// Whether a call that waits is our business: until the test creates threads, nobody here could end the wait.
 pub fn matters() -> bool {
-    runtime::controlled() && rt().sched.mode != Mode::Prelude
+    runtime::controlled() && rt().execution.sched.mode != Mode::Prelude
 }
 
 /// Notes such a call.

@@ -18,7 +18,7 @@ fn place() -> u32 {
     }
     let r = rt();
     let mut place: Place = [0; 6];
-    for (p, pc) in place.iter_mut().zip(r.sched.threads[r.current()].chain(0)) {
+    for (p, pc) in place.iter_mut().zip(r.execution.sched.threads[r.current()].chain(0)) {
         *p = pc;
     }
     r.store.places.intern(place)
@@ -93,7 +93,7 @@ fn announce_release(addr: usize) {
     if r.store.sites.get(site).point {
         r.store.sites.frees_matter = true;
         let mut touched = Vec::new();
-        r.shadow.each(addr, block.size, |a| touched.push(a.addr));
+        r.execution.shadow.each(addr, block.size, |a| touched.push(a.addr));
         touched.dedup();
         for addr in touched {
             let on = r.var(addr);
@@ -118,7 +118,7 @@ fn release(addr: usize) {
         }
     }
     if runtime::unseen() && heap().free_quickly(addr) {
-        rt().frees += 1;
+        rt().process.frees += 1;
     } else {
         release_slowly(addr);
     }
@@ -132,9 +132,9 @@ fn release_slowly(addr: usize) {
         && runtime::installed()
     {
         if !runtime::unseen() {
-            rt().shadow.forget(addr, size);
+            rt().execution.shadow.forget(addr, size);
         }
-        rt().frees += 1;
+        rt().process.frees += 1;
     }
     drop(inside);
     if freed.is_none() && runtime::controlled() {

@@ -8,7 +8,7 @@ use libc::{c_int, c_void, iovec, size_t};
 use raddle_sched::Mode;
 
 fn captures(fd: c_int) -> bool {
-    runtime::controlled() && (fd == 1 || fd == 2) && rt().sched.mode != Mode::Prelude
+    runtime::controlled() && (fd == 1 || fd == 2) && rt().execution.sched.mode != Mode::Prelude
 }
 
 /// # Safety

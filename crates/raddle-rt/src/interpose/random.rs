@@ -20,15 +20,15 @@ pub unsafe extern "C" fn getrandom(buffer: *mut c_void, len: size_t, flags: u32)
     }
     let r = rt();
     r.leave_out(Unexplored::RandomData);
-    r.store.draws |= r.sched.mode == Mode::Search;
+    r.store.draws |= r.execution.sched.mode == Mode::Search;
     let key = mix(r.store.job.seed ^ 0x5EED) ^ mix(r.store.schedule.stream);
     for i in 0..len {
         // SAFETY: the caller's buffer has `len` bytes; one controlled thread.
         unsafe {
             if i % 8 == 0 {
-                r.drawn += 1;
+                r.execution.drawn += 1;
             }
-            let word = mix(key ^ r.drawn);
+            let word = mix(key ^ r.execution.drawn);
             *(buffer as *mut u8).add(i) = (word >> (8 * (i % 8))) as u8;
         }
     }

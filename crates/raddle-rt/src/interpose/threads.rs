@@ -47,11 +47,11 @@ pub unsafe extern "C" fn pthread_create(
     progress::patience(site);
     let id = rt().create(start, arg as usize, size);
     let r = rt();
-    r.sched.threads[id].detached = state == libc::PTHREAD_CREATE_DETACHED;
+    r.execution.sched.threads[id].detached = state == libc::PTHREAD_CREATE_DETACHED;
     let e = r.event(site, Op::Spawn(ThreadId(id as u32)));
     r.record(e);
     // SAFETY: `out` is valid by the caller's promise.
-    unsafe { *out = r.sched.threads[id].fs as pthread_t };
+    unsafe { *out = r.execution.sched.threads[id].fs as pthread_t };
     runtime::after(site);
     0
 }
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn pthread_join(thread: pthread_t, out: *mut *mut c_void) 
     // In a brisk execution nobody asks where.
     let f = runtime::me();
     let site = if runtime::brisk() && f.raw < f.raw_limit { SiteId(0) } else { here() };
-    if matches!(rt().sched.threads[other].state, State::Exited) {
+    if matches!(rt().execution.sched.threads[other].state, State::Exited) {
         progress::patience(site);
     }
     let result = threads::join(other, site);
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn pthread_detach(thread: pthread_t) -> c_int {
     let _inside = Inside::enter();
     match rt().by_handle(thread as usize) {
         Some(other) => {
-            rt().sched.threads[other].detached = true;
+            rt().execution.sched.threads[other].detached = true;
             0
         }
         None => libc::ESRCH,
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn pthread_setname_np(thread: pthread_t, name: *const c_ch
     if let Some(i) = rt().by_handle(thread as usize) {
         // SAFETY: a C string by the caller's promise.
         let name = unsafe { CStr::from_ptr(name) };
-        rt().sched.threads[i].name = Some(name.to_string_lossy().into_owned());
+        rt().execution.sched.threads[i].name = Some(name.to_string_lossy().into_owned());
     }
     0
 }
@@ -142,9 +142,9 @@ pub unsafe extern "C" fn pthread_getattr_np(thread: pthread_t, attr: *mut pthrea
     if runtime::controlled() {
         let _inside = Inside::enter();
         if let Some(i) = rt().by_handle(thread as usize)
-            && rt().sched.threads[i].block.is_some()
+            && rt().execution.sched.threads[i].block.is_some()
         {
-            let (low, high) = rt().sched.threads[i].stack_range;
+            let (low, high) = rt().execution.sched.threads[i].stack_range;
             // SAFETY: `attr` is valid by the caller's promise.
             unsafe {
                 libc::pthread_attr_init(attr);

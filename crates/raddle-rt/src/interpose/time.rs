@@ -24,7 +24,7 @@ fn sleep_until(deadline: u64) {
 fn glance() -> u64 {
     let r = rt();
     r.leave_out(Unexplored::Clock);
-    r.sched.clock.glance()
+    r.execution.sched.clock.glance()
 }
 
 /// # Safety
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn nanosleep(time: *const timespec, rest: *mut timespec) -
         return unsafe { (real().nanosleep)(time, rest) };
     }
     // SAFETY: valid by the caller's promise.
-    sleep_until(rt().sched.clock.now().saturating_add(duration(unsafe { *time })));
+    sleep_until(rt().execution.sched.clock.now().saturating_add(duration(unsafe { *time })));
     0
 }
 
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn clock_nanosleep(
     sleep_until(if absolute {
         clock::at(clock, t)
     } else {
-        rt().sched.clock.now().saturating_add(duration(t))
+        rt().execution.sched.clock.now().saturating_add(duration(t))
     });
     0
 }
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn usleep(us: u32) -> c_int {
         // SAFETY: forwarded.
         return unsafe { (real().usleep)(us) };
     }
-    sleep_until(rt().sched.clock.now().saturating_add(us as u64 * 1000));
+    sleep_until(rt().execution.sched.clock.now().saturating_add(us as u64 * 1000));
     0
 }
 
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn sleep(seconds: u32) -> u32 {
         // SAFETY: forwarded.
         return unsafe { (real().sleep)(seconds) };
     }
-    sleep_until(rt().sched.clock.now().saturating_add(u64::from(seconds) * 1_000_000_000));
+    sleep_until(rt().execution.sched.clock.now().saturating_add(u64::from(seconds) * 1_000_000_000));
     0
 }
 
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn sched_yield() -> c_int {
     let _inside = Inside::enter();
     let r = rt();
     r.tick();
-    if r.sched.threads.len() > 1 {
+    if r.execution.sched.threads.len() > 1 {
         let e = r.event(here(), Op::Yield);
         runtime::give_way(e);
     }

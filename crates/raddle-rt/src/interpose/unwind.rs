@@ -94,7 +94,7 @@ extern "C" fn raised() {
     }
     let _inside = Inside::enter();
     let (pcs, n) = walk(false);
-    let late = rt().sched.root_ended_at.is_some();
+    let late = rt().execution.sched.root_ended_at.is_some();
     rt().me().panics.push(Panic { stack: pcs[..n].to_vec(), late, handler: 0 });
 }
 

@@ -1,6 +1,6 @@
 //! What the scheduler asks the runtime: the program's memory, the search, and the record.
 
-use super::{Host, Runtime, load};
+use super::{Execution, Host, Runtime, load};
 use crate::fiber::{Body, Fiber};
 use crate::heap;
 use crate::image::Image;
@@ -29,7 +29,8 @@ impl Runtime {
     /// The scheduler, and what it may ask.
     #[inline(always)]
     pub fn split(&mut self) -> (&mut Scheduler<Body>, Front<'_>) {
-        let Runtime { sched, store, models, dice, host, .. } = self;
+        let Runtime { store, execution, host, .. } = self;
+        let Execution { sched, models, dice, .. } = execution;
         (sched, Front { store, models, dice: *dice, host: *host })
     }
 }

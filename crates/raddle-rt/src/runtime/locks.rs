@@ -9,7 +9,7 @@ impl Runtime {
     /// The running thread has taken a lock.
     pub fn acquired(&mut self, addr: usize, mode: LockMode, site: SiteId) {
         let me = self.current();
-        self.sched.threads[me].held.push(HeldLock { addr, mode, site });
+        self.execution.sched.threads[me].held.push(HeldLock { addr, mode, site });
         if unseen() {
             return;
         }
@@ -22,10 +22,10 @@ impl Runtime {
     /// The running thread gives a lock back. It may have been taken by another thread (a guard sent away).
     pub fn released(&mut self, addr: usize, mode: LockMode, site: SiteId) {
         let holder = std::iter::once(self.current())
-            .chain(0..self.sched.threads.len())
-            .find(|&i| self.sched.threads[i].held.iter().any(|h| h.addr == addr));
+            .chain(0..self.execution.sched.threads.len())
+            .find(|&i| self.execution.sched.threads[i].held.iter().any(|h| h.addr == addr));
         if let Some(i) = holder {
-            let held = &mut self.sched.threads[i].held;
+            let held = &mut self.execution.sched.threads[i].held;
             let last = held.iter().rposition(|h| h.addr == addr).expect("just found");
             held.remove(last);
             if !unseen() {
@@ -41,8 +41,8 @@ impl Runtime {
     }
 
     fn note_lockset(&mut self, i: usize) {
-        let f = &mut self.sched.threads[i];
-        f.lockset = self.locksets.intern(f.held.iter().map(|l| (l.addr, l.mode)));
+        let f = &mut self.execution.sched.threads[i];
+        f.lockset = self.execution.locksets.intern(f.held.iter().map(|l| (l.addr, l.mode)));
     }
 
     /// The gate of the mutex that the running thread, which is about to wait on a condition, has just given back in

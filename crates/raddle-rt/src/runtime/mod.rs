@@ -60,20 +60,57 @@ impl Host {
 /// What is done about the end of an execution: returns what to go on with, if anything is.
 pub type AtEnd = fn(Ending) -> Context;
 
-/// The state of the execution in progress; private to the process.
-pub struct Runtime {
+/// What lives as long as the process: memory for threads, used again by one execution after the other.
+pub struct Process {
+    /// Unused thread-local storage.
+    pub blocks: tls::Pool,
+    /// Unused stacks.
+    pub stacks: stack::Pool,
+    /// Fibers of earlier executions, to be used again.
+    #[expect(clippy::vec_box, reason = "they go back to the scheduler's threads")]
+    pub spare: Vec<Box<Fiber>>,
+    /// Moves whenever an address may come to mean something else.
+    pub frees: u64,
+    /// Variables looked up recently: address, `frees` at that moment, variable.
+    recent_vars: Box<[(usize, u64, VarId); RECENT]>,
+}
+
+impl Process {
+    fn new() -> Self {
+        Process {
+            blocks: tls::Pool::new(),
+            stacks: stack::Pool::default(),
+            spare: Vec::new(),
+            frees: 1,
+            recent_vars: Box::new([(0, 0, VarId(0)); RECENT]),
+        }
+    }
+
+    /// Takes back what the threads of an execution were made of.
+    #[expect(clippy::vec_box, reason = "as in `spare`")]
+    fn take_back(&mut self, threads: Vec<Box<Fiber>>) {
+        for mut f in threads {
+            if let Some(s) = f.stack.take() {
+                self.stacks.give(s);
+            }
+            if let Some(b) = f.block.take() {
+                self.blocks.give(b);
+            }
+            self.spare.push(f);
+        }
+        // Last out, first in again: the same blocks and stacks for the same threads.
+        self.spare.reverse();
+    }
+}
+
+/// What lives as long as an execution.
+pub struct Execution {
     /// Its threads, and who goes on.
     pub sched: Scheduler<Body>,
     /// The strategy's dice, if it does nothing but throw them.
     pub dice: Option<NonNull<Dice>>,
-    /// Shared with the parent.
-    pub store: &'static mut Store,
-    /// What follows it.
-    pub host: Host,
-    /// What is done when nobody goes on.
-    pub at_end: AtEnd,
     /// Events since the end of the schedule being replayed.
-    pub overtime: u64,
+    overtime: u64,
     /// Random words drawn.
     pub drawn: u64,
     /// Who touched what.
@@ -86,30 +123,15 @@ pub struct Runtime {
     pub vars: Vars,
     /// Models of pthread objects.
     pub models: Models,
-    /// Unused thread-local storage.
-    pub blocks: tls::Pool,
-    /// Unused stacks.
-    pub stacks: stack::Pool,
-    /// Fibers of earlier executions, to be used again.
-    #[expect(clippy::vec_box, reason = "they go back to the scheduler's threads")]
-    pub spare: Vec<Box<Fiber>>,
-    /// Variables looked up recently: address, `frees` at that moment, variable.
-    recent_vars: Box<[(usize, u64, VarId); RECENT]>,
-    /// Moves whenever an address may come to mean something else.
-    pub frees: u64,
     /// Threads that have ended and still own a stack or a block.
     pub finished: Vec<usize>,
 }
 
-impl Runtime {
-    /// A runtime without threads, before the first execution.
-    pub fn new(store: &'static mut Store, host: Host, at_end: AtEnd) -> Self {
-        Runtime {
-            sched: Scheduler::new(Rules::prelude()),
+impl Execution {
+    fn new(rules: Rules) -> Self {
+        Execution {
+            sched: Scheduler::new(rules),
             dice: None,
-            store,
-            host,
-            at_end,
             overtime: 0,
             drawn: 0,
             shadow: Shadow::new(),
@@ -117,13 +139,61 @@ impl Runtime {
             locksets: Locksets::new(),
             vars: Vars::new(),
             models: Models::default(),
-            blocks: tls::Pool::new(),
-            stacks: stack::Pool::default(),
-            spare: Vec::new(),
-            recent_vars: Box::new([(0, 0, VarId(0)); RECENT]),
-            frees: 1,
             finished: Vec::new(),
         }
+    }
+
+    /// Makes it the next one, in the memory of the last. Every field is named, so that none can be forgotten.
+    fn succeed(&mut self, rules: Rules, next_dice: Option<NonNull<Dice>>, process: &mut Process) {
+        let Execution {
+            sched,
+            dice,
+            overtime,
+            drawn,
+            shadow,
+            shared_values,
+            locksets,
+            vars,
+            models,
+            finished,
+        } = self;
+        process.take_back(sched.succeed(rules));
+        process.frees += 1;
+        (*dice, *overtime, *drawn) = (next_dice, 0, 0);
+        shadow.clear();
+        shared_values.clear();
+        locksets.clear();
+        vars.clear();
+        models.clear();
+        finished.clear();
+    }
+}
+
+/// The runtime of the process.
+pub struct Runtime {
+    /// What lives as long as the process.
+    pub process: Process,
+    /// What lives as long as the search, shared with the parent.
+    pub store: &'static mut Store,
+    /// What lives as long as the execution.
+    pub execution: Execution,
+    /// What follows it.
+    pub host: Host,
+    /// What is done when nobody goes on.
+    pub at_end: AtEnd,
+}
+
+impl Runtime {
+    /// A runtime without threads, before the first execution.
+    pub fn new(store: &'static mut Store, host: Host, at_end: AtEnd) -> Self {
+        let (process, execution) = (Process::new(), Execution::new(Rules::prelude()));
+        Runtime { process, store, execution, host, at_end }
+    }
+
+    /// Begins another execution, without threads, in the place of the one before.
+    pub fn begin(&mut self, rules: Rules) {
+        let dice = self.store.strategy.dice().map(NonNull::from);
+        self.execution.succeed(rules, dice, &mut self.process);
     }
 
     /// The running thread.
@@ -136,7 +206,7 @@ impl Runtime {
     #[inline(always)]
     pub fn set_state(&mut self, i: usize, state: State) {
         self.end_sprint();
-        self.sched.set_state(i, state);
+        self.execution.sched.set_state(i, state);
     }
 
     /// The number of the running thread; 0 before there is one.
@@ -148,7 +218,7 @@ impl Runtime {
     /// Makes a thread the running one.
     #[inline(always)]
     pub fn set_current(&mut self, i: usize) -> &mut Fiber {
-        let f = &mut self.sched.threads[i];
+        let f = &mut self.execution.sched.threads[i];
         globals::set_me(f);
         f
     }

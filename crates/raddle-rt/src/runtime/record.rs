@@ -13,7 +13,7 @@ impl Runtime {
     /// led there is in the trace, and the rest may be endless.
     #[inline(always)]
     pub fn record(&mut self, event: Event) {
-        if self.sched.mode == Mode::Replay && self.in_overtime()
+        if self.execution.sched.mode == Mode::Replay && self.in_overtime()
             || unseen() && (brisk() || !matches!(event.op, Op::Enter(_) | Op::Leave(_)))
         {
             return;
@@ -25,14 +25,14 @@ impl Runtime {
     }
 
     fn in_overtime(&mut self) -> bool {
-        self.overtime += self.sched.schedule_is_used_up() as u64;
-        self.overtime > OVERTIME
+        self.execution.overtime += self.execution.sched.schedule_is_used_up() as u64;
+        self.execution.overtime > OVERTIME
     }
 
     /// Tells the strategy what was recorded last.
     fn tell(&mut self) {
         let store = &mut *self.store;
-        if self.sched.mode == Mode::Search
+        if self.execution.sched.mode == Mode::Search
             && let Some(event) = store.trace.events.last()
         {
             front::introduce(&mut store.strategy, &store.sites, &mut store.image, event.site);

@@ -33,7 +33,7 @@ fn next() -> usize {
     let r = rt();
     r.settle_store();
     let me = r.current();
-    r.sched.threads[me].keeps_dressed();
+    r.execution.sched.threads[me].keeps_dressed();
     let (sched, mut front) = r.split();
     match sched.next(me, &mut front) {
         Ok(next) => next,
@@ -65,16 +65,16 @@ impl Runtime {
     /// Whether the harness, which waits for the end of the test, is to have its say. Once it has been seen to pass a test that neither
     /// panicked nor printed, there is no need to let it do so again.
     fn harness_may_go_on(&self) -> bool {
-        let root = &self.sched.threads[self.sched.root];
+        let root = &self.execution.sched.threads[self.execution.sched.root];
         let quiet = root.panics.is_empty() && self.store.output.is_empty();
         let passes = quiet && self.store.quiet_means_passed;
-        self.host == Host::Process && !self.sched.harness_goes_on() && !passes
+        self.host == Host::Process && !self.execution.sched.harness_goes_on() && !passes
     }
 
     /// Lets a thread run unobserved for a while, but for the destructors of shared values.
     #[inline(always)]
     pub fn renew_patience(&mut self, i: usize) {
-        self.sched.renew_patience(i);
+        self.execution.sched.renew_patience(i);
         look_at_destructors(me());
     }
 }
@@ -93,9 +93,9 @@ fn me_again(r: &mut Runtime) {
     let i = r.current();
     // In a sprint the run queues are brought up to date later.
     if sprint().is_on() {
-        r.sched.resume_unqueued(i);
+        r.execution.sched.resume_unqueued(i);
     } else {
-        r.sched.resume(i);
+        r.execution.sched.resume(i);
         if brisk() {
             r.begin_sprint();
         }
@@ -140,7 +140,7 @@ fn continue_with(before: *mut Fiber, next: *mut Fiber) {
 pub fn enter_from_host() {
     let r = rt();
     r.set_current(0);
-    let (to, fs) = (r.sched.threads[0].sp, r.sched.threads[0].fs);
+    let (to, fs) = (r.execution.sched.threads[0].sp, r.execution.sched.threads[0].fs);
     r.host = Host::Loop(Context { sp: 0, fs: arch::fs_base() });
     let Host::Loop(Context { sp, .. }) = &mut r.host else { unreachable!() };
     let save: *mut usize = sp;
@@ -158,7 +158,7 @@ pub fn step(event: Event, state: State) {
         return;
     }
     let f = me();
-    if r.sched.mode == Mode::Search {
+    if r.execution.sched.mode == Mode::Search {
         match state {
             State::Ready => {
                 f.pending = event;
@@ -174,7 +174,7 @@ pub fn step(event: Event, state: State) {
         }
     }
     let i = r.current();
-    r.sched.arrive(i, event, state);
+    r.execution.sched.arrive(i, event, state);
     dispatch();
     if let State::Lock(gate) = state {
         pass(gate);
@@ -257,7 +257,7 @@ pub fn run_on(spot: &'static Spot) -> bool {
 fn went_on() {
     let r = rt();
     me().state = State::Unsettled;
-    r.sched.queues.goes_on(r.current());
+    r.execution.sched.queues.goes_on(r.current());
     r.begin_sprint();
     Inside::clear();
 }
@@ -279,7 +279,7 @@ fn go(gate: Option<(Gate, Free)>, brisk: bool) {
         me().state = State::Unsettled;
         // In a sprint it is noted later.
         if !sprint().is_on() {
-            rt().sched.queues.goes_on(i);
+            rt().execution.sched.queues.goes_on(i);
         }
     }
     if !(brisk && patch::is_on()) {
@@ -303,7 +303,7 @@ fn pass(gate: Gate) {
     while !rt().open(gate) {
         let r = rt();
         r.end_sprint();
-        r.sched.queue_up(r.current(), gate);
+        r.execution.sched.queue_up(r.current(), gate);
         dispatch();
     }
     me().queued = false;
@@ -328,7 +328,7 @@ pub fn await_gate(event: Event, gate: Gate) {
 pub fn wait(event: Event, wait: Wait) -> Woken {
     let r = rt();
     let i = r.current();
-    let state = r.sched.wait(i, wait);
+    let state = r.execution.sched.wait(i, wait);
     step(event, state);
     me().woken
 }
@@ -337,7 +337,7 @@ pub fn wait(event: Event, wait: Wait) -> Woken {
 pub fn wake(key: usize, bits: u32, n: usize) -> usize {
     let r = rt();
     r.end_sprint();
-    r.sched.wake(key, bits, n)
+    r.execution.sched.wake(key, bits, n)
 }
 
 /// The running thread has ended; tells what goes on.
@@ -348,12 +348,12 @@ pub fn exit_thread(result: usize) -> Context {
     let f = r.me();
     f.result = result;
     let (id, pending) = (f.id, f.pending.site);
-    r.sched.exit(me);
+    r.execution.sched.exit(me);
     r.record(Event { thread: id, site: pending, op: Op::Exit });
-    if matches!(r.host, Host::Loop(_)) && r.sched.alive == 0 {
+    if matches!(r.host, Host::Loop(_)) && r.execution.sched.alive == 0 {
         return (r.at_end)(Ending::AtRest);
     }
-    r.finished.push(me);
+    r.execution.finished.push(me);
     let next = make_current(next(), brisk());
     Context { sp: next.sp, fs: next.next_fs }
 }
@@ -362,7 +362,7 @@ pub fn exit_thread(result: usize) -> Context {
 pub fn give_way(event: Event) {
     let r = rt();
     r.end_sprint();
-    let state = r.sched.before_yield(r.current());
+    let state = r.execution.sched.before_yield(r.current());
     step(event, state);
 }
 
@@ -379,7 +379,7 @@ pub fn after(site: SiteId) {
     if calm() {
         return;
     }
-    if r.sched.mode == Mode::Replay || r.store.sites.get(site).hides {
+    if r.execution.sched.mode == Mode::Replay || r.store.sites.get(site).hides {
         may_stop_after(site);
     }
 }
@@ -387,7 +387,7 @@ pub fn after(site: SiteId) {
 fn may_stop_after(site: SiteId) {
     let r = rt();
     me().after = true;
-    if r.sched.mode != Mode::Replay || r.sched.due(r.current()) {
+    if r.execution.sched.mode != Mode::Replay || r.execution.sched.due(r.current()) {
         let e = r.event(site, Op::Pause);
         step(e, State::Ready);
     }

@@ -14,11 +14,12 @@ impl Runtime {
             return VarId(0);
         }
         let slot = (addr >> 2) & (slots() - 1) & (RECENT - 1);
-        if self.recent_vars[slot].0 == addr && self.recent_vars[slot].1 == self.frees {
-            return self.recent_vars[slot].2;
+        if self.process.recent_vars[slot].0 == addr && self.process.recent_vars[slot].1 == self.process.frees
+        {
+            return self.process.recent_vars[slot].2;
         }
         let var = self.look_up_var(addr);
-        self.recent_vars[slot] = (addr, self.frees, var);
+        self.process.recent_vars[slot] = (addr, self.process.frees, var);
         var
     }
 
@@ -26,14 +27,14 @@ impl Runtime {
     fn look_up_var(&mut self, addr: usize) -> VarId {
         let block = if memory::owns(addr) { memory::heap().find(addr) } else { None };
         let serial = block.map_or(0, |(_, b)| b.serial);
-        if let Some(v) = self.vars.get(addr, serial) {
+        if let Some(v) = self.execution.vars.get(addr, serial) {
             return v;
         }
         let (low, high) = self.store.image.range;
         let name = match block {
             Some((start, b)) => NameKey::Heap(b.place, b.size, addr - start),
             None if (low..high).contains(&addr) => NameKey::Static(addr - low),
-            None => match self.sched.threads.iter().find(|f| in_stack(f.stack_range, addr)) {
+            None => match self.execution.sched.threads.iter().find(|f| in_stack(f.stack_range, addr)) {
                 Some(f) => match f.calls.frame_around(addr) {
                     Some((pc, sp)) => {
                         let store = &mut *self.store;
@@ -47,6 +48,6 @@ impl Runtime {
         };
         let store = &mut *self.store;
         store.trace.vars.push(store.names.intern(name));
-        self.vars.add(addr, serial)
+        self.execution.vars.add(addr, serial)
     }
 }

@@ -41,7 +41,7 @@ pub fn wake_briskly(addr: usize, op: usize, n: usize) -> Option<i64> {
         return None;
     }
     f.raw += 1;
-    if rt().sched.queues.waiting.is_empty() {
+    if rt().execution.sched.queues.waiting.is_empty() {
         return Some(0);
     }
     let _inside = runtime::Inside::enter();
@@ -63,7 +63,7 @@ fn deadline(op: i32, timeout: usize, absolute: bool) -> Option<u64> {
         let clock = if op & CLOCK_REALTIME != 0 { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
         clock::at(clock, t)
     } else {
-        rt().sched.clock.now().saturating_add(duration(t))
+        rt().execution.sched.clock.now().saturating_add(duration(t))
     })
 }
 
@@ -129,7 +129,7 @@ fn wake(addr: usize, n: usize, bits: u32, site: SiteId) -> i64 {
 fn requeue(addr: usize, n: usize, move_up_to: usize, to: usize, site: SiteId) -> i64 {
     let woken = wake(addr, n, !0, site);
     let mut moved = 0;
-    for f in &mut rt().sched.threads {
+    for f in &mut rt().execution.sched.threads {
         if let State::Waiting(w) = &mut f.state
             && w.key == addr
             && w.kind == WaitKind::Futex

@@ -38,7 +38,7 @@ pub fn lock(addr: usize, mode: LockMode, mutex: bool, site: SiteId) -> c_int {
     let r = rt();
     let me = r.current();
     if mutex
-        && let Some(Lock { owner: Some((o, n)), .. }) = r.models.locks.get_mut(&addr)
+        && let Some(Lock { owner: Some((o, n)), .. }) = r.execution.models.locks.get_mut(&addr)
         && *o == me
     {
         match kind(addr) {
@@ -54,7 +54,7 @@ pub fn lock(addr: usize, mode: LockMode, mutex: bool, site: SiteId) -> c_int {
     let e = r.event(site, Op::Acquire { lock, mode });
     runtime::step(e, State::Lock(Gate { addr, test: Test::Model(mode), reader: false, writer: false }));
     let r = rt();
-    r.models.take(addr, mode, me);
+    r.execution.models.take(addr, mode, me);
     r.acquired(addr, mode, site);
     0
 }
@@ -68,19 +68,19 @@ pub fn try_lock(addr: usize, mode: LockMode, mutex: bool, site: SiteId) -> c_int
     let r = rt();
     let me = r.current();
     if mutex
-        && let Some(Lock { owner: Some((o, n)), .. }) = r.models.locks.get_mut(&addr)
+        && let Some(Lock { owner: Some((o, n)), .. }) = r.execution.models.locks.get_mut(&addr)
         && *o == me
         && kind(addr) == libc::PTHREAD_MUTEX_RECURSIVE
     {
         *n += 1;
         return 0;
     }
-    if !r.models.free(addr, mode) {
+    if !r.execution.models.free(addr, mode) {
         progress::saw(site, addr, 4, runtime::load(addr, 4));
         r.record(e);
         return libc::EBUSY;
     }
-    r.models.take(addr, mode, me);
+    r.execution.models.take(addr, mode, me);
     r.acquired(addr, mode, site);
     progress::progressed();
     0
@@ -89,7 +89,9 @@ pub fn try_lock(addr: usize, mode: LockMode, mutex: bool, site: SiteId) -> c_int
 /// Takes a lock or gives up at a time. Modelled as one attempt: the time-out may come at any moment.
 pub fn timed_lock(addr: usize, mode: LockMode, mutex: bool, limit: Limit, site: SiteId) -> c_int {
     let r = rt();
-    if r.models.free(addr, mode) || mutex && r.models.is_owner(addr, r.current()) && kind(addr) != 0 {
+    if r.execution.models.free(addr, mode)
+        || mutex && r.execution.models.is_owner(addr, r.current()) && kind(addr) != 0
+    {
         return lock(addr, mode, mutex, site);
     }
     let on = r.var(addr);
@@ -102,7 +104,7 @@ pub fn timed_lock(addr: usize, mode: LockMode, mutex: bool, limit: Limit, site: 
             return libc::ETIMEDOUT;
         }
         rt().tick();
-        if rt().models.free(addr, mode) {
+        if rt().execution.models.free(addr, mode) {
             return lock(addr, mode, mutex, site);
         }
     }
@@ -110,20 +112,20 @@ pub fn timed_lock(addr: usize, mode: LockMode, mutex: bool, limit: Limit, site: 
 
 /// A lock comes to be.
 pub fn init(addr: usize) -> c_int {
-    rt().models.locks.remove(&addr);
+    rt().execution.models.locks.remove(&addr);
     0
 }
 
 /// A lock ceases to be, unless somebody has it.
 pub fn destroy(addr: usize) -> c_int {
-    if rt().models.free(addr, LockMode::Exclusive) { init(addr) } else { libc::EBUSY }
+    if rt().execution.models.free(addr, LockMode::Exclusive) { init(addr) } else { libc::EBUSY }
 }
 
 /// Gives a lock back.
 pub fn unlock(addr: usize, mutex: bool, site: SiteId) -> c_int {
     let r = rt();
     let me = r.current();
-    let Some(l) = r.models.locks.get_mut(&addr) else { return if mutex { 0 } else { libc::EPERM } };
+    let Some(l) = r.execution.models.locks.get_mut(&addr) else { return if mutex { 0 } else { libc::EPERM } };
     let mode = match &mut l.owner {
         Some((o, n)) => {
             if mutex && *o != me && kind(addr) != 0 {
@@ -199,13 +201,13 @@ pub fn barrier_init(addr: usize, need: u32) -> c_int {
     if need == 0 {
         return libc::EINVAL;
     }
-    rt().models.barriers.insert(addr, Barrier { need, arrived: 0 });
+    rt().execution.models.barriers.insert(addr, Barrier { need, arrived: 0 });
     0
 }
 
 /// A barrier ceases to be; `None` if it was set up outside the execution.
 pub fn barrier_destroy(addr: usize) -> Option<c_int> {
-    rt().models.barriers.remove(&addr).map(|_| 0)
+    rt().execution.models.barriers.remove(&addr).map(|_| 0)
 }
 
 /// Waits at a barrier; `None` if it was set up outside the execution.
@@ -213,12 +215,12 @@ pub fn barrier_wait(addr: usize, site: SiteId) -> Option<c_int> {
     let r = rt();
     let on = r.var(addr);
     let e = r.event(site, Op::Sync { on, write: true });
-    r.models.barriers.get(&addr)?;
+    r.execution.models.barriers.get(&addr)?;
     runtime::step(e, State::Ready);
     let r = rt();
     r.record(e);
     r.tick();
-    let b = r.models.barriers.get_mut(&addr)?;
+    let b = r.execution.models.barriers.get_mut(&addr)?;
     b.arrived += 1;
     if b.arrived == b.need {
         b.arrived = 0;
@@ -237,7 +239,7 @@ fn block(on: VarId, key: usize, kind: WaitKind, deadline: Option<u64>, site: Sit
 }
 
 fn count(addr: usize) -> &'static mut u32 {
-    rt().models.semaphores.entry(addr).or_insert_with(|| {
+    rt().execution.models.semaphores.entry(addr).or_insert_with(|| {
         let mut value = 0;
         // SAFETY: the program passes an initialised semaphore; this only reads its value.
         unsafe { (real().sem_getvalue)(addr as *mut libc::sem_t, &mut value) };
@@ -258,7 +260,7 @@ pub fn sem_value(addr: usize, site: SiteId) -> c_int {
 
 /// A semaphore comes to be or ceases to be.
 pub fn sem_forget(addr: usize) {
-    rt().models.semaphores.remove(&addr);
+    rt().execution.models.semaphores.remove(&addr);
 }
 
 /// Takes one from a semaphore, waiting as long as allowed; an error number when not.
@@ -304,9 +306,9 @@ pub fn once_begin(addr: usize, site: SiteId) -> bool {
     runtime::step(e, State::Ready);
     rt().record(e);
     loop {
-        match rt().models.once.get(&addr) {
+        match rt().execution.models.once.get(&addr) {
             None => {
-                rt().models.once.insert(addr, false);
+                rt().execution.models.once.insert(addr, false);
                 return true;
             }
             Some(true) => return false,
@@ -320,6 +322,6 @@ pub fn once_begin(addr: usize, site: SiteId) -> bool {
 
 /// The initialisation is done.
 pub fn once_end(addr: usize) {
-    rt().models.once.insert(addr, true);
+    rt().execution.models.once.insert(addr, true);
     runtime::wake(addr, !0, usize::MAX);
 }
