@@ -2,7 +2,7 @@
 //!
 //! A process may check many closures, one after the other. The runtime and what it knows about the program stay
 //! from one check to the next; what was learned about its steps does not, so that a check does not depend on those
-//! before it. Under the command the process has a job already: then a check follows [`start::adopt`], and the
+//! before it. Under the command the process has a job already: then a check follows [`job::adopt`], and the
 //! totals of all checks are what the command hears in the end.
 
 use crate::budget;
@@ -10,9 +10,9 @@ use crate::closure;
 use crate::ending;
 use crate::fiber::Start;
 use crate::heap;
+use crate::job;
 use crate::messages;
 use crate::runtime::{self, Host, Inside, Runtime, installed, rt};
-use crate::start;
 use crate::store::End;
 use libc::{c_int, c_void};
 use raddle_core::protocol::{Job, Message, Stats, Stop};
@@ -112,7 +112,7 @@ fn hand_over(reply: impl Fn(&Message)) {
 /// Makes the runtime ready for a check; tells whether it is to be done.
 fn prepare(job: Job, findings: bool) -> Result<bool, String> {
     if !installed() {
-        let store = start::store(job)?;
+        let store = job::store(job)?;
         runtime::install(Runtime::new(store, Host::NO_LOOP_YET, ending::ended));
         budget::start_clock();
         rt().store.findings = findings;
@@ -122,14 +122,14 @@ fn prepare(job: Job, findings: bool) -> Result<bool, String> {
     if r.execution.sched.mode != Mode::Prelude {
         return Err("a closure cannot be checked inside an execution".to_owned());
     }
-    heap::persistent(|| start::adopt(r.store, job, findings))
+    heap::persistent(|| job::adopt(r.store, job, findings))
 }
 
 /// What the process had recorded before the check, which overwrites it.
 fn set_aside() -> (Trace, Schedule) {
     let store = &mut *rt().store;
     heap::persistent(|| {
-        let (trace, schedule) = start::empty();
+        let (trace, schedule) = job::empty();
         (std::mem::replace(&mut store.trace, trace), std::mem::replace(&mut store.schedule, schedule))
     })
 }
@@ -172,7 +172,7 @@ fn conclude(stop: Option<Stop>, findings: bool, before: Option<(Trace, Schedule)
             store.trace = trace;
             store.schedule = schedule;
         }
-        start::restore(store);
+        job::restore(store);
     });
     messages::send(store, &Message::Progress(store.checked.clone()));
 }

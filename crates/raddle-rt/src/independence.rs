@@ -12,8 +12,8 @@
 use crate::child;
 use crate::child::SAID;
 use crate::heap;
+use crate::job;
 use crate::rewind::Mapping;
-use crate::start;
 use crate::store::{End, Store};
 use raddle_core::protocol::Failure;
 
@@ -73,7 +73,7 @@ pub fn is_time_to_compare(executions: u64) -> bool {
 pub fn fails_alone(store: &mut Store, run: impl FnOnce()) -> bool {
     let Some(found) = store.failure.take() else { return false };
     let before = heap::persistent(|| {
-        let (trace, schedule) = start::empty();
+        let (trace, schedule) = job::empty();
         store.replay = Some(found.schedule.clone());
         let record =
             (std::mem::replace(&mut store.trace, trace), std::mem::replace(&mut store.schedule, schedule));
@@ -104,7 +104,7 @@ pub fn start_over(store: &mut Store) -> Option<Box<Failure>> {
     store.isolates = true;
     heap::persistent(|| {
         store.kept.clear();
-        if let Err(why) = start::begin_search(store) {
+        if let Err(why) = job::begin_search(store) {
             crate::fatal(&why);
         }
     });

@@ -34,6 +34,7 @@ mod hunt;
 mod image;
 mod independence;
 mod interpose;
+mod job;
 mod learn;
 mod leave;
 mod lockset;
