@@ -4,16 +4,15 @@
 //! [`independence`](crate::independence)). The parent deals with what a child ends with: a failure, a search for several processes, or
 //! an execution that is to be repeated.
 
-use crate::brisk;
 use crate::budget::{is_late, spent_ms};
 use crate::child::{Fate, SAID, complete, fork, start_ticking, stop_ticking, wait_for};
 use crate::conclude::{after_child, batch_ends, conclude, conclude_undone, count_failure, next};
-use crate::crew;
+use crate::fast;
+use crate::fast::parallel;
 use crate::fiber::Start;
 use crate::heap;
 use crate::independence::{self, Statics};
 use crate::messages;
-use crate::patch;
 use crate::rewind;
 use crate::runtime::rt;
 use crate::signals;
@@ -23,7 +22,7 @@ use raddle_core::protocol::{Message, Stop};
 
 /// A child leaves what follows to others.
 fn ends(store: &mut Store, end: End) -> ! {
-    store.brisk = false;
+    store.unrecorded = false;
     store.end = end;
     crate::quit(SAID)
 }
@@ -50,7 +49,7 @@ pub fn run_loop(start: Start, arg: usize) -> Stop {
         let mut fate = wait_for(pid, store);
         store.now_ms = spent_ms();
         complete(store, &fate);
-        if store.end == End::Failed || store.brisk && fate.hung() {
+        if store.end == End::Failed || store.unrecorded && fate.hung() {
             let first = store.stats.executions == before + 1;
             fate = look_again(store, fate, first, start, arg);
         }
@@ -70,8 +69,8 @@ pub fn run_loop(start: Start, arg: usize) -> Stop {
         if store.stats.failures >= store.job.max_failures {
             break Stop::Failures;
         }
-        if store.end == End::Crew {
-            crew::work(store, start, arg, &statics);
+        if store.end == End::Parallel {
+            parallel::work(store, start, arg, &statics);
         }
     };
     if store.stats.failures == 0 && in_doubt.is_some() {
@@ -94,8 +93,8 @@ fn look_again(store: &mut Store, fate: Fate, first: bool, start: Start, arg: usi
         signals::install();
         r.execute(start, arg);
     };
-    if store.brisk {
-        return brisk::look_again(store, &fate, run);
+    if store.unrecorded {
+        return fast::look_again(store, &fate, run);
     }
     if !first && !store.isolates && !independence::fails_alone(store, run) {
         store.end = End::Dependent;
@@ -119,24 +118,24 @@ fn execute_all(store: &mut Store, start: Start, arg: usize, statics: &Statics) -
     if undoes && store.unclean < rewind::TRIES && rewind::mark() {
         conclude_undone(store);
     }
-    patch::allow();
+    fast::allow();
     let stop = loop {
-        if crew::is_due(store) {
-            ends(store, End::Crew)
+        if parallel::is_due(store) {
+            ends(store, End::Parallel)
         }
         if let Some(stop) = next(store) {
             break stop;
         }
-        brisk::execute(|| r.execute(start, arg));
+        fast::execute(|| r.execute(start, arg));
         conclude(store, Outcome::Passed);
         if independence::is_time_to_compare(store.stats.executions) && statics.have_changed() {
             ends(store, End::Dependent)
         }
-        if let Some(stop) = store.crew.passed(store.stats.executions) {
+        if let Some(stop) = store.parallel.passed(store.stats.executions) {
             break stop;
         }
     };
-    store.brisk = false;
+    store.unrecorded = false;
     if statics.have_changed() && !is_late(store) {
         ends(store, End::Dependent)
     }

@@ -95,7 +95,7 @@ pub fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
     complete(store, &fate);
     match store.end.clone() {
         End::Failed => {
-            store.crew.failed(store.stats.executions);
+            store.parallel.failed(store.stats.executions);
             let kind = store.failure.as_ref().map_or(Kind::Crash, |f| f.kind);
             count_failure(store);
             conclude(store, Outcome::Failed(kind));
@@ -115,7 +115,7 @@ pub fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
             })
         }
         End::Batch(stop) => Some(stop),
-        End::Crew => None,
+        End::Parallel => None,
         // There is no time to begin again.
         End::Dependent => Some(Stop::Budget),
         End::Running | End::Passed => {

@@ -1,9 +1,9 @@
 //! What is made of the end of an execution: by the scheduler's word, by the program's, or by the process's.
 
 use crate::arch;
-use crate::brisk;
 use crate::child::SAID;
 use crate::failure::{self, fail, here};
+use crate::fast;
 use crate::heap;
 use crate::leave::{abandon, count, too_long};
 use crate::messages;
@@ -21,7 +21,7 @@ pub fn ended(ending: Ending) -> arch::Context {
         Ending::Deadlock => failure::deadlock(),
         Ending::Livelock => failure::livelock(),
         Ending::Abandoned => abandon(),
-        Ending::TooLong if runtime::brisk() => brisk::too_long(),
+        Ending::TooLong if runtime::unrecorded() => fast::too_long(),
         Ending::TooLong => too_long(),
         Ending::Diverged(why) => failure::diverged(why),
         Ending::NoSuchThread => crate::fatal("a strategy chose a thread that is not there"),

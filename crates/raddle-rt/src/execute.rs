@@ -1,11 +1,10 @@
 //! One execution of a closure in this process: made anew, run, dropped.
 
-use crate::bare;
+use crate::fast;
 use crate::fiber::Start;
 use crate::leave::count;
 use crate::memory::{self, GRAIN};
 use crate::messages;
-use crate::patch;
 use crate::runtime::{self, Host, Inside, Runtime};
 use crate::signals;
 use crate::store::Store;
@@ -14,8 +13,8 @@ use raddle_sched::{ENDLESS_PATIENCE, Mode, Rules};
 /// The rules of the next execution of a closure.
 fn rules(store: &Store) -> Rules {
     let mut rules = store.rules();
-    rules.recorded = !runtime::brisk();
-    if patch::is_on() || store.repeats && !store.impatient {
+    rules.recorded = !runtime::unrecorded();
+    if fast::hooks_are_out() || store.repeats && !store.impatient {
         rules.patience = ENDLESS_PATIENCE;
     }
     rules
@@ -37,17 +36,17 @@ impl Runtime {
         self.begin_loop();
         messages::hide_output();
         signals::install();
-        bare::allow();
     }
 
     /// One execution of a closure, in this process.
     pub fn execute(&mut self, start: Start, arg: usize) {
         let _inside = Inside::enter();
         self.begin(rules(self.store));
-        self.forget_sprint();
+        self.forget_batch();
         let heap = memory::heap();
         heap.begin();
-        heap.noticed = if runtime::brisk() { GRAIN.min(memory::limit(self.store.job.memory_mb)) } else { 0 };
+        heap.noticed =
+            if runtime::unrecorded() { GRAIN.min(memory::limit(self.store.job.memory_mb)) } else { 0 };
         const MAIN_STACK: usize = 8 << 20;
         self.create(start, arg, MAIN_STACK);
         self.set_current(0);

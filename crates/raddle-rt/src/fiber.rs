@@ -1,9 +1,8 @@
 //! A thread of the program under test.
 
-use crate::arch;
 use crate::calls::Calls;
 use crate::destructors::Destructors;
-use crate::hooks::briskly::Spot;
+use crate::fast;
 use crate::image::Image;
 use crate::stack::Stack;
 use crate::tls::Block;
@@ -49,16 +48,8 @@ pub struct Body {
     pub sp: usize,
     /// Its thread pointer.
     pub fs: usize,
-    /// The thread pointer that it may be continued with.
-    pub next_fs: usize,
-    /// The return address of its last step after which it had none of its own, maybe, if that was not taken at a spot;
-    pub bare_since: usize,
-    /// and of the hook where an instrumented function ended last since then, if one did.
-    pub last_exit: usize,
-    /// Where it is, or was last, if that was in a sprint. In a sprint where it stands is not in its state until this ends.
-    pub spot: Option<&'static Spot>,
-    /// The mutex that it takes there.
-    pub acquires: usize,
+    /// What the fast path knows of it.
+    pub fast: fast::Thread,
     /// The site of its last visible event that has taken effect.
     pub anchor: SiteId,
     /// The instrumented functions in progress.
@@ -101,48 +92,5 @@ impl Body {
     /// Where the instrumented functions in progress are: see [`Calls::chain`].
     pub fn chain(&self, skip: usize) -> impl Iterator<Item = usize> + Clone {
         self.calls.chain(skip)
-    }
-
-    /// It stands before a step that is not one of a sprint, after which it has its thread pointer.
-    #[inline(always)]
-    pub fn keeps_dressed(&mut self) {
-        self.spot = None;
-        self.next_fs = self.fs;
-    }
-
-    /// It stands before the step at a spot, after which it may have no thread pointer, or has to have its own.
-    #[inline(always)]
-    pub fn may_go_bare(&mut self, spot: &Spot) {
-        self.spot = None;
-        self.bare_since = spot.pc;
-        self.leave(spot);
-        if self.next_fs == self.fs {
-            self.dress();
-        }
-    }
-
-    /// The same in a sprint, where a switch follows in any case, which sees to the pointer.
-    #[inline(always)]
-    pub fn come_to(&mut self, spot: &'static Spot) {
-        self.spot = Some(spot);
-        self.leave(spot);
-    }
-
-    #[inline(always)]
-    fn leave(&mut self, spot: &Spot) {
-        self.next_fs = spot.fs(self.fs);
-        self.last_exit = 0;
-    }
-
-    /// The return address of the step after which it has had no thread pointer of its own.
-    pub fn bare_since(&self) -> usize {
-        self.spot.map_or(self.bare_since, |spot| spot.pc)
-    }
-
-    /// It, the running one, has its thread pointer from now on.
-    #[inline(always)]
-    pub fn dress(&mut self) {
-        // SAFETY: this is the running fiber.
-        unsafe { arch::set_fs_base(self.fs) };
     }
 }

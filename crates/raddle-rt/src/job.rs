@@ -2,7 +2,7 @@
 
 use crate::arch;
 use crate::budget;
-use crate::crew::Past;
+use crate::fast::parallel::Past;
 use crate::heap;
 use crate::hooks;
 use crate::image::Image;
@@ -54,14 +54,14 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             learned: false,
             learned_in: 0,
             apart: false,
-            strange: false,
-            brisk: false,
+            saw_unknown_code: false,
+            unrecorded: false,
             dice: None,
             impatient: false,
             guessed: false,
             repeats: false,
-            never_brisk: false,
-            crew: Past::default(),
+            never_unrecorded: false,
+            parallel: Past::default(),
             now_ms: 0,
             progress_ms: 0,
             reached: Reached::default(),
@@ -122,13 +122,13 @@ pub fn begin_search(store: &mut Store) -> Result<(), String> {
     (store.other, store.late, store.draws) = (None, false, false);
     store.stats = Stats::default();
     store.sites.forget_learned();
-    hooks::listen_again();
+    hooks::invalidate_all();
     store.reached = Reached::default();
     store.most_threads = 0;
     store.gives_up = false;
     store.learned_in = 0;
-    store.never_brisk = false;
-    store.crew = Past::default();
+    store.never_unrecorded = false;
+    store.parallel = Past::default();
     store.impatient = false;
     Ok(())
 }
@@ -144,7 +144,7 @@ pub fn restore(store: &mut Store) {
         store.replay = job.replay.clone();
         store.job = job;
         store.sites.forget_learned();
-        hooks::listen_again();
+        hooks::invalidate_all();
     }
 }
 

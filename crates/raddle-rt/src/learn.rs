@@ -3,7 +3,7 @@
 //!
 //! The filter is a hybrid of lock sets (Eraser) and a fork-join happens-before order (a small part of what FastTrack keeps).
 
-use crate::hooks::listen_again;
+use crate::hooks::invalidate_all;
 use crate::runtime::{self, rt};
 use crate::shadow::{Clash, POINT, Touch};
 use raddle_core::{SiteId, ThreadId};
@@ -11,7 +11,7 @@ use raddle_core::{SiteId, ThreadId};
 /// Remembers an access in the shadow memory and learns from clashes.
 #[inline(always)]
 pub fn remember(site: SiteId, addr: usize, size: usize, write: bool) {
-    if !runtime::brisk() {
+    if !runtime::unrecorded() {
         touch_shadow(site, addr, size, write);
     }
 }
@@ -52,7 +52,7 @@ pub fn remember_end(site: SiteId, addr: usize, size: usize, excused: impl Fn(Thr
     }
     if learned {
         r.store.learned = true;
-        listen_again();
+        invalidate_all();
     }
 }
 
@@ -87,6 +87,6 @@ fn touch_shadow(site: SiteId, addr: usize, size: usize, write: bool) {
     );
     if learned {
         r.store.learned = true;
-        listen_again();
+        invalidate_all();
     }
 }

@@ -29,7 +29,7 @@ pub fn leave() -> ! {
 
 pub fn count() {
     let r = rt();
-    r.end_sprint();
+    r.flush();
     r.store.stats.steps += r.execution.sched.visible;
     r.store.stats.decisions += r.execution.sched.decisions as u64;
     r.store.last_steps = r.execution.sched.steps;

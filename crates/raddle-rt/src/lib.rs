@@ -9,8 +9,6 @@
 //! runs on belongs to the fiber that called it.
 
 mod arch;
-mod bare;
-mod brisk;
 mod budget;
 mod calls;
 mod check;
@@ -19,13 +17,13 @@ mod circle;
 mod clock;
 mod closure;
 mod conclude;
-mod crew;
 mod describe;
 mod destructors;
 mod ending;
 mod execute;
 mod export;
 mod failure;
+mod fast;
 mod fiber;
 mod hang;
 mod heap;
@@ -44,7 +42,6 @@ mod names;
 mod offsets;
 mod owners;
 mod pages;
-mod patch;
 mod program;
 mod progress;
 mod real;
@@ -57,7 +54,6 @@ mod signal_stack;
 mod signals;
 mod sites;
 mod source;
-mod sprint;
 mod stack;
 mod start;
 mod store;
@@ -68,7 +64,7 @@ mod tls;
 
 /// Ends the process without running anything of the program.
 pub(crate) fn quit(code: i32) -> ! {
-    crew::process_ends(code);
+    fast::parallel::process_ends(code);
     // SAFETY: the raw system call.
     unsafe {
         std::arch::asm!("syscall", in("rax") libc::SYS_exit_group, in("rdi") code, options(noreturn, nostack));

@@ -20,7 +20,7 @@ fn overdue(site: SiteId) {
     if !r.execution.sched.is_following() && (alone() || owners::is_patient()) {
         return;
     }
-    r.end_sprint();
+    r.flush();
     let (i, urged) = (r.current(), me().urged);
     let (sched, mut front) = r.split();
     let overdue = sched.overdue(i, &mut front).unwrap_or_else(|ending| runtime::end(ending));
@@ -56,9 +56,9 @@ pub fn progressed() {
     me().progressed();
 }
 
-/// As [`progressed`] in a brisk execution, where nobody asks for circles.
+/// As [`progressed`] in an unrecorded execution, where nobody asks for circles.
 #[inline(always)]
-pub fn progressed_briskly() {
+pub fn progressed_unrecorded() {
     me().progressed_unrecorded();
 }
 

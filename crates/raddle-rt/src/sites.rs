@@ -65,8 +65,8 @@ const COUNTS: u32 = 1;
 const PRINTS: usize = 4096;
 /// Most words of a stack that are looked at for its print.
 const PRINTED: usize = 2048;
-/// Most words in the print of a stack in a brisk execution.
-const PRINTED_BRISKLY: usize = 3;
+/// Most words in the print of a stack in an unrecorded execution.
+const PRINTED_UNRECORDED: usize = 3;
 /// How far up the stack a chain goes.
 const DEPTH: usize = 24;
 
@@ -214,7 +214,7 @@ impl Sites {
 
     /// What the stack of the running thread looks like from a slot up to its innermost function of a crate under test:
     /// a number made of all words that could be return addresses, and where they are. The same print means the same
-    /// walk. `None` if there is no such function. Nobody looks at the sites of a brisk execution, but for what follows from them,
+    /// walk. `None` if there is no such function. Nobody looks at the sites of an unrecorded execution, but for what follows from them,
     /// so there the innermost words, the function and the distance do.
     pub fn stack_print(&mut self, from: usize, calls: &Calls, brisk: bool, image: &mut Image) -> Option<u64> {
         let own = calls.slots().iter().rev().copied().find(|&slot| {
@@ -228,7 +228,7 @@ impl Sites {
         }
         // SAFETY: the words between that slot and the frame of a function in progress are this stack's.
         let word = |at: usize| unsafe { *(at as *const usize) };
-        let mut left = if brisk { PRINTED_BRISKLY } else { PRINTED };
+        let mut left = if brisk { PRINTED_UNRECORDED } else { PRINTED };
         let mut at = from;
         while at <= own && left > 0 {
             if word(at).wrapping_sub(low) < high - low {

@@ -3,6 +3,7 @@
 use crate::arch;
 use crate::calls::Calls;
 use crate::destructors::Destructors;
+use crate::fast;
 use crate::fiber::{Body, Start};
 use crate::heap;
 use crate::rewind;
@@ -20,11 +21,7 @@ impl Body {
         Body {
             sp: 0,
             fs,
-            next_fs: fs,
-            bare_since: 0,
-            last_exit: 0,
-            spot: None,
-            acquires: 0,
+            fast: fast::Thread::new(fs),
             anchor: SiteId(0),
             calls: Calls::new(),
             stack: None,
@@ -111,7 +108,7 @@ impl Runtime {
         f.block = Some(block);
         f.start = Some((start, arg));
         // What happened before what is asked where accesses are looked at.
-        if !runtime::brisk() {
+        if !runtime::unrecorded() {
             let current = self.current();
             if let Some(parent) = self.execution.sched.threads.get_mut(current) {
                 f.clock.extend_from_slice(&parent.clock);
@@ -120,7 +117,7 @@ impl Runtime {
             f.clock.resize(id + 1, 0);
             f.clock[id] = 1;
         }
-        self.end_sprint();
+        self.flush();
         self.execution.sched.spawn(f);
         self.shield(id);
         self.note_company();
@@ -183,7 +180,7 @@ pub fn join(other: usize, site: SiteId) -> usize {
     }
     let r = rt();
     r.execution.sched.threads[other].joined = true;
-    if !runtime::brisk() {
+    if !runtime::unrecorded() {
         let theirs = std::mem::take(&mut r.execution.sched.threads[other].clock);
         let mine = &mut r.me().clock;
         if mine.len() < theirs.len() {

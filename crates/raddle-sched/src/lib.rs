@@ -60,7 +60,7 @@ mod toy;
 pub use clock::Clock;
 pub use front::{Decision, Ending, FrontEnd, Note};
 pub use gate::{Free, Gate, Memory, Test};
-pub use queues::{Few, Queues, ThreadSet};
+pub use queues::{Queues, SmallSet, ThreadSet};
 pub use recurrence::{Circle, Rounds, mix};
 pub use rules::{ENDLESS_PATIENCE, EarlyEnds, LONG_PATIENCE, Limits, Mode, PATIENCE, Rules};
 pub use scheduler::Scheduler;

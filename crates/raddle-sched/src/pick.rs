@@ -5,7 +5,6 @@
 //! those who spin have a look; and if that is of no use, either, nobody ever will.
 
 use crate::front::{Decision, Ending, FrontEnd};
-use crate::queues::Few;
 use crate::recurrence::mix;
 use crate::rules::Mode;
 use crate::scheduler::Scheduler;
@@ -181,30 +180,6 @@ impl<B> Scheduler<B> {
             }
             return Ok(i);
         }
-    }
-
-    /// Chooses one of those who are able, if the strategy need not look at them.
-    #[inline(always)]
-    pub(crate) fn choose_among<F: FrontEnd<Body = B>>(&mut self, able: Few, front: &mut F) -> Option<usize> {
-        let n = able.len();
-        let k = match front.dice() {
-            Some(_) if n == 1 => 0,
-            Some(dice) => {
-                self.decisions += 1;
-                dice.below(n)
-            }
-            None => self.choose_unseen(n, front)?,
-        };
-        able.nth(k)
-    }
-
-    fn choose_unseen<F: FrontEnd<Body = B>>(&mut self, n: usize, front: &mut F) -> Option<usize> {
-        if n == 1 {
-            return (!front.every_step()).then_some(0);
-        }
-        let k = front.choose_blindly(n)?;
-        self.decisions += 1;
-        Some(k)
     }
 
     /// Asks the strategy for one of the `n` that are able.

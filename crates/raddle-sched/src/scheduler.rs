@@ -6,7 +6,7 @@
 use crate::clock::Clock;
 use crate::front::{Ending, FrontEnd};
 use crate::gate::{Free, Gate};
-use crate::queues::{Queues, ThreadSet};
+use crate::queues::{Queues, SmallSet, ThreadSet};
 use crate::recurrence::Rounds;
 use crate::rules::{EarlyEnds, Limits, Mark, Mode, Rules};
 use crate::thread::{State, Thread, Wait, WaitKind, Woken, join_key};
@@ -298,9 +298,9 @@ impl<B> Scheduler<B> {
         }
     }
 
-    /// A step of the running thread, in a search, that is to be taken as soon as it is its turn, before a lock if one is given: who takes
-    /// the next step, if that can be told without looking at what everybody is about to do. If so the step is counted, and the thread
-    /// stands before it unless it goes on itself.
+    /// A step of the running thread, before a lock if one is given, where dice alone decide: who takes the next step, if everybody stands
+    /// still for certain. If so the step is counted, and the thread stands before it unless it goes on itself; if not, nothing has
+    /// happened.
     #[inline(always)]
     pub fn try_next<F: FrontEnd<Body = B>>(
         &mut self,
@@ -308,13 +308,13 @@ impl<B> Scheduler<B> {
         gate: Option<(Gate, Free)>,
         front: &mut F,
     ) -> Option<usize> {
-        self.visible += 1;
         let can = gate.is_none_or(|(_, free)| free.is_it(front));
         let able = self.queues.able_with(me, can, front)?;
         if self.steps >= *front.limit() {
             return None;
         }
-        let next = self.choose_among(able, front)?;
+        let next = self.throw(able, front)?;
+        self.visible += 1;
         self.steps += 1;
         front.beat();
         if next != me {
@@ -331,6 +331,18 @@ impl<B> Scheduler<B> {
             }
         }
         Some(next)
+    }
+
+    /// One of those who are able, by the dice.
+    #[inline(always)]
+    fn throw<F: FrontEnd<Body = B>>(&mut self, able: SmallSet, front: &mut F) -> Option<usize> {
+        let n = able.len();
+        if n == 1 {
+            return able.nth(0);
+        }
+        let k = front.dice()?.below(n);
+        self.decisions += 1;
+        able.nth(k)
     }
 
     /// Whether the running thread, which is inside of a call of a sequential order, can take its step without asking; if so, the step is

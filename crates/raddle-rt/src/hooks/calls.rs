@@ -1,9 +1,8 @@
 //! Function entry and exit, which keep the shadow call stack ([`calls`](crate::calls)).
 
-use crate::bare;
 use crate::calls;
+use crate::fast::{self, Thread};
 use crate::fiber::Fiber;
-use crate::patch;
 use crate::runtime::{self, Inside};
 use std::arch::naked_asm;
 use std::mem::offset_of;
@@ -11,7 +10,7 @@ use std::mem::offset_of;
 const LEN: usize = offset_of!(Fiber, body.calls) + calls::LEN;
 const ROOM: usize = offset_of!(Fiber, body.calls) + calls::ROOM;
 const AT: usize = offset_of!(Fiber, body.calls) + calls::AT;
-const LAST_EXIT: usize = offset_of!(Fiber, body.last_exit);
+const LAST_EXIT: usize = offset_of!(Fiber, body.fast) + offset_of!(Thread, last_exit);
 
 /// There is no room for the slot of a function that begins.
 extern "C" fn entered_deeper(slot: usize) {
@@ -30,28 +29,28 @@ extern "C" fn exited_anew(slot: usize) {
     let pc = replace(slot, exited as *const () as usize);
     let f = runtime::me();
     f.calls.pop();
-    f.last_exit = pc;
-    f.dress();
+    f.fast.last_exit = pc;
+    f.restore_fs();
 }
 
 fn replace(slot: usize, by: usize) -> usize {
     // SAFETY: the slot was made by the call of the hook that is in progress.
     let pc = unsafe { (slot as *const usize).read() };
-    if patch::is_news(pc) {
+    if fast::first_visit(pc) {
         let _inside = Inside::enter();
-        patch::replace(pc, if bare::is_needed_after(pc) { exited_to_more as *const () as usize } else { by });
+        fast::replace(pc, if fast::is_needed_after(pc) { exited_to_more as *const () as usize } else { by });
     }
     pc
 }
 
 /// What follows the end of a function, before the return address `pc`, needs the thread pointer; tells whether that can be seen to.
 pub fn needs_more(pc: usize) -> bool {
-    patch::replace_again(pc, exited as *const () as usize, exited_to_more as *const () as usize)
+    fast::replace_again(pc, exited as *const () as usize, exited_to_more as *const () as usize)
 }
 
 /// A function ends after which the thread pointer is needed.
-extern "C" fn dress() {
-    runtime::me().dress();
+extern "C" fn restore_fs() {
+    runtime::me().restore_fs();
 }
 
 /// Hook: a function begins; the argument is its return address.
@@ -70,7 +69,7 @@ pub unsafe extern "C" fn __tsan_func_entry(caller: usize) {
         "jmp {anew}",
         "2: ret",
         listening = sym runtime::LISTENING,
-        taken_out = sym patch::ON,
+        taken_out = sym fast::ON,
         entered = sym entered,
         anew = sym entered_anew,
     )
@@ -115,7 +114,7 @@ pub unsafe extern "C" fn __tsan_func_exit() {
         "jmp {anew}",
         "2: ret",
         listening = sym runtime::LISTENING,
-        taken_out = sym patch::ON,
+        taken_out = sym fast::ON,
         exited = sym exited,
         anew = sym exited_anew,
     )
@@ -143,7 +142,7 @@ unsafe extern "C" fn exited() {
 /// The same where what follows needs the thread pointer.
 #[unsafe(naked)]
 unsafe extern "C" fn exited_to_more() {
-    naked_asm!("call {exited}", "jmp {dress}", exited = sym exited, dress = sym dress)
+    naked_asm!("call {exited}", "jmp {restore_fs}", exited = sym exited, restore_fs = sym restore_fs)
 }
 
 /// Hook: a module's constructor.

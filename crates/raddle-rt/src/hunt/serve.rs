@@ -156,7 +156,7 @@ fn covering(store: &mut Store, hunt: &mut Hunt, part: fn(&mut Store, &mut Hunt))
 /// One execution; returns the bytes that it left behind.
 fn execute(hunt: &mut Hunt, calm: bool) -> u64 {
     let r = rt();
-    runtime::set_calm(calm);
+    runtime::set_calls_only(calm);
     hunt.executing = true;
     // The execution reaches all of this through `hunt()`, and the zygote reads it should this process end: nothing
     // that is written here may be left out because nobody in this function reads it.
@@ -164,7 +164,7 @@ fn execute(hunt: &mut Hunt, calm: bool) -> u64 {
     r.execute(root, 0);
     std::hint::black_box(&mut *hunt);
     hunt.executing = false;
-    runtime::set_calm(false);
+    runtime::set_calls_only(false);
     memory::heap().bytes as u64
 }
 
@@ -335,7 +335,9 @@ fn bury(store: &mut Store, hunt: &mut Hunt, fate: &Fate) {
         End::Failed => (Outcome::Failed(store.failure.as_ref().map_or(Kind::Crash, |f| f.kind)), None),
         End::Diverged(why) => (Outcome::Abandoned, Some(why)),
         End::Abandoned => (Outcome::Abandoned, None),
-        End::Running | End::Passed | End::Batch(_) | End::Crew | End::Dependent => (Outcome::Passed, None),
+        End::Running | End::Passed | End::Batch(_) | End::Parallel | End::Dependent => {
+            (Outcome::Passed, None)
+        }
     };
     conclude(store, hunt, outcome, 0);
     if let (Some(reply), Some(why)) = (&mut hunt.reply, why) {

@@ -57,7 +57,7 @@ fn grew() {
     let _inside = Inside::enter();
     let h = heap();
     rt().store.heartbeat += 1;
-    if runtime::calm() {
+    if runtime::calls_only() {
         if let Some(grown) = h.on_growth {
             grown();
         }
@@ -65,7 +65,7 @@ fn grew() {
     if h.bytes > limit() {
         crate::failure::out_of_memory();
     }
-    h.noticed = if runtime::brisk() { (h.bytes + GRAIN).min(limit()) } else { h.bytes };
+    h.noticed = if runtime::unrecorded() { (h.bytes + GRAIN).min(limit()) } else { h.bytes };
 }
 
 /// The running thread is about to free a block. That is a write to all of it, which conflicts with every access of others that
@@ -75,7 +75,7 @@ fn announce_release(addr: usize) {
     owners::dull();
     let site = here();
     let known = rt().store.sites.get(site);
-    let (point, calm) = (known.point, runtime::calm());
+    let (point, calm) = (known.point, runtime::calls_only());
     if point && !calm {
         let r = rt();
         let on = r.var(addr);

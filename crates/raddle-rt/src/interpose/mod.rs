@@ -36,7 +36,7 @@ pub fn here() -> SiteId {
 pub fn here_exactly(from: usize) -> SiteId {
     let r = rt();
     let store = &mut *r.store;
-    let print = store.sites.stack_print(from, &runtime::me().calls, runtime::brisk(), &mut store.image);
+    let print = store.sites.stack_print(from, &runtime::me().calls, runtime::unrecorded(), &mut store.image);
     if let Some(site) = print.and_then(|p| store.sites.walked(p)) {
         return site;
     }

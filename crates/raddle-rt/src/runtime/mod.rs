@@ -18,14 +18,14 @@ mod switch;
 mod variables;
 
 pub use globals::{
-    Inside, LISTENING, ME, active, alone, brisk, calm, controlled, in_stack, install, installed, me, rt,
-    set_active, set_brisk, set_calm, unseen,
+    Inside, LISTENING, ME, active, alone, calls_only, controlled, in_stack, install, installed, me, rt,
+    set_active, set_calls_only, set_me, set_unrecorded, unrecorded, unseen,
 };
 pub use load::{IMPOSSIBLE, access_at, faults, is_programs_fault, load, probe};
 pub use record::forget_store;
 pub use switch::{
-    advance_briskly, after, await_gate, end, enter_from_host, exit_thread, give_way, hidden_synchronisation,
-    run_on, step, wait, wake,
+    after, await_gate, dispatch, end, enter_from_host, exit_thread, give_way, hidden_synchronisation, pass,
+    step, transfer, wait, wake,
 };
 
 use crate::arch::Context;
@@ -205,7 +205,7 @@ impl Runtime {
     /// Changes where a thread stands. In place, because most callers say to what.
     #[inline(always)]
     pub fn set_state(&mut self, i: usize, state: State) {
-        self.end_sprint();
+        self.flush();
         self.execution.sched.set_state(i, state);
     }
 

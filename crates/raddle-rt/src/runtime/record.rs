@@ -1,6 +1,6 @@
 //! What happens in an execution, written down.
 
-use super::{Runtime, brisk, faults, front, load, me, unseen};
+use super::{Runtime, faults, front, load, me, unrecorded, unseen};
 use crate::heap;
 use raddle_core::{Content, Event, Op};
 use raddle_sched::Mode;
@@ -14,7 +14,7 @@ impl Runtime {
     #[inline(always)]
     pub fn record(&mut self, event: Event) {
         if self.execution.sched.mode == Mode::Replay && self.in_overtime()
-            || unseen() && (brisk() || !matches!(event.op, Op::Enter(_) | Op::Leave(_)))
+            || unseen() && (unrecorded() || !matches!(event.op, Op::Enter(_) | Op::Leave(_)))
         {
             return;
         }

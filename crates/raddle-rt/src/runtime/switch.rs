@@ -4,25 +4,21 @@
 //! If that is another thread, [`transfer`] writes it into the schedule and switches stacks; the call returns when somebody has switched
 //! back. If nobody goes on, the process is told how the execution has ended ([`end`]), and nothing returns.
 //!
-//! Where a thread stands before an ordinary step of a search, and everybody else stands still, the next thread can be chosen without
-//! bringing the run queues up to date twice: that is [`advance`].
+//! Where chance alone decides, most steps never get that far: [`fast`] takes them.
 
-use super::globals::set_me;
-use super::{Host, Inside, Runtime, alone, brisk, calm, me, rt};
+use super::{Host, Inside, Runtime, alone, calls_only, me, rt};
 use crate::arch::{self, Context};
+use crate::fast;
 use crate::fiber::Fiber;
-use crate::hooks::briskly::Spot;
-use crate::patch;
-use crate::sprint::sprint;
 use raddle_core::{Event, Op, SiteId};
-use raddle_sched::{Ending, Free, Gate, Mode, State, Wait, Woken};
+use raddle_sched::{Ending, Gate, Mode, State, Wait, Woken};
 use std::mem::offset_of;
 
 /// Sees to it that the right thread runs; returns when it is the caller's turn.
 pub fn dispatch() {
     let next = next();
     if next != rt().current() {
-        transfer(next, brisk());
+        transfer(next);
     }
     me_again(rt());
 }
@@ -33,7 +29,7 @@ fn next() -> usize {
     let r = rt();
     r.settle_store();
     let me = r.current();
-    r.execution.sched.threads[me].keeps_dressed();
+    r.execution.sched.threads[me].keep_fs();
     let (sched, mut front) = r.split();
     match sched.next(me, &mut front) {
         Ok(next) => next,
@@ -90,37 +86,28 @@ fn look_at_destructors(f: &mut Fiber) {
 /// The running thread goes on.
 #[inline(always)]
 fn me_again(r: &mut Runtime) {
-    let i = r.current();
-    // In a sprint the run queues are brought up to date later.
-    if sprint().is_on() {
-        r.execution.sched.resume_unqueued(i);
-    } else {
-        r.execution.sched.resume(i);
-        if brisk() {
-            r.begin_sprint();
-        }
-    }
-    look_at_destructors(me());
+    r.execution.sched.resume_unqueued(r.current());
+    let f = me();
+    look_at_destructors(f);
+    fast::note_that_it_runs(f);
 }
 
 /// Switches to another thread.
 #[inline(always)]
-fn transfer(next: usize, brisk: bool) {
+pub fn transfer(next: usize) {
     let before: *mut Fiber = me();
-    continue_with(before, make_current(next, brisk));
-    // Steps of a sprint do not say that they are the runtime's.
+    continue_with(before, make_current(next));
+    // Steps of a batch do not say that they are the runtime's.
     Inside::resume();
 }
 
-/// Makes another thread the running one and notes it in the schedule, unless the execution is a brisk one.
+/// Makes another thread the running one and notes it in the schedule, unless the execution is an unrecorded one.
 #[inline(always)]
-fn make_current(next: usize, brisk: bool) -> &'static mut Fiber {
+fn make_current(next: usize) -> &'static mut Fiber {
     let r = rt();
     let before = r.current();
-    if !brisk {
-        let (sched, mut front) = r.split();
-        sched.record_transfer(before, next, &mut front);
-    }
+    let (sched, mut front) = r.split();
+    sched.record_transfer(before, next, &mut front);
     r.set_current(next)
 }
 
@@ -131,7 +118,7 @@ fn continue_with(before: *mut Fiber, next: *mut Fiber) {
     // is the running fiber, or prepared for its start; it is used once because `current` is now `next`. The thread
     // pointer was set by the switch to `before`.
     unsafe {
-        let fs = (*next).body.next_fs;
+        let fs = (*next).body.fast.next_fs;
         arch::switch_again::<{ offset_of!(Fiber, body.sp) }>(before as usize, next as usize, fs)
     };
 }
@@ -152,26 +139,16 @@ pub fn enter_from_host() {
 #[inline(always)]
 pub fn step(event: Event, state: State) {
     let r = rt();
-    r.end_sprint();
+    r.flush();
     // Nothing here takes a reference to the event or the state: they go straight to where they stay.
-    if calm() && need_not_ask(r, event.op, state) {
+    if calls_only() && need_not_ask(r, event.op, state) {
         return;
     }
     let f = me();
-    if r.execution.sched.mode == Mode::Search {
-        match state {
-            State::Ready => {
-                f.pending = event;
-                f.keeps_dressed();
-                return advance();
-            }
-            State::Lock(gate) if let Some(free) = Free::when(&gate) => {
-                f.pending = event;
-                f.keeps_dressed();
-                return advance_to(gate, free);
-            }
-            _ => {}
-        }
+    f.pending = event;
+    f.keep_fs();
+    if fast::take_turn(state) {
+        return;
     }
     let i = r.current();
     r.execution.sched.arrive(i, event, state);
@@ -181,7 +158,7 @@ pub fn step(event: Event, state: State) {
     }
 }
 
-/// Whether a thread in a calm execution takes its step without asking anybody; if so, the step is counted.
+/// Whether a thread in a calls-only execution takes its step without asking anybody; if so, the step is counted.
 fn need_not_ask(r: &mut Runtime, op: Op, state: State) -> bool {
     let can = match state {
         State::Ready => !matches!(op, Op::Enter(_) | Op::Yield | Op::Sleep | Op::Wait { .. }),
@@ -198,111 +175,11 @@ fn need_not_ask(r: &mut Runtime, op: Op, state: State) -> bool {
     skips
 }
 
-/// The running thread, in a search, can take the step that it stands before: what [`dispatch`] does then, without asking what
-/// cannot be the case.
-#[inline(never)]
-pub fn advance() {
-    go(None, brisk());
-}
-
-/// [`advance`] where the step is to take a lock whose word tells whether it is free.
-#[inline(never)]
-pub fn advance_to(gate: Gate, free: Free) {
-    go(Some((gate, free)), brisk());
-}
-
-/// [`advance`] in a brisk execution where the step is to take a lock whose word tells whether it is free, if one is given. Steps
-/// that follow may be a sprint.
-#[inline(never)]
-pub fn advance_briskly(gate: Option<(Gate, Free)>) {
-    go(gate, true);
-    rt().begin_sprint();
-}
-
-/// The same as a step of a sprint (see [`sprint`](crate::sprint)) by a thread that holds no lock; tells whether it was taken. Chance alone
-/// decides between staying and switching, which no processor can foresee; so there is no branch: a thread that goes on switches to itself.
-#[inline(always)]
-pub fn run_on(spot: &'static Spot) -> bool {
-    let f = me();
-    if !f.held.is_empty() {
-        return false;
-    }
-    let s = sprint();
-    if !s.step() {
-        return false;
-    }
-    f.come_to(spot);
-    let (next, later, ahead) = s.next();
-    // SAFETY: a member of the sprint is a fiber of this execution, boxed, which stands before a step or is the running one.
-    unsafe {
-        set_me(&mut *next);
-        let (before, fs) = (f as *mut Fiber as usize, (*next).body.next_fs);
-        arch::switch_ahead::<{ offset_of!(Fiber, body.sp) }>(
-            before,
-            next as usize,
-            fs,
-            later as usize,
-            ahead,
-        );
-    }
-    if !s.is_on() {
-        went_on();
-    }
-    true
-}
-
-/// A thread that took a step of a sprint goes on after this has ended. Where it stood was noted meanwhile, and who let it go on
-/// was inside.
-#[inline(never)]
-fn went_on() {
-    let r = rt();
-    me().state = State::Unsettled;
-    r.execution.sched.queues.goes_on(r.current());
-    r.begin_sprint();
-    Inside::clear();
-}
-
-#[inline(always)]
-fn go(gate: Option<(Gate, Free)>, brisk: bool) {
-    let r = rt();
-    r.end_sprint();
-    let i = r.current();
-    let (sched, mut front) = r.split();
-    let Some(next) = sched.try_next(i, gate, &mut front) else {
-        return go_slowly(gate.map(|(gate, _)| gate));
-    };
-    if next != i {
-        if !brisk {
-            rt().settle_store();
-        }
-        transfer(next, brisk);
-        me().state = State::Unsettled;
-        // In a sprint it is noted later.
-        if !sprint().is_on() {
-            rt().execution.sched.queues.goes_on(i);
-        }
-    }
-    if !(brisk && patch::is_on()) {
-        rt().renew_patience(i);
-        me().urged = 0;
-    }
-}
-
-#[cold]
-fn go_slowly(gate: Option<Gate>) {
-    let r = rt();
-    r.set_state(r.current(), gate.map_or(State::Ready, State::Lock));
-    dispatch();
-    if let Some(gate) = gate {
-        pass(gate);
-    }
-}
-
 /// The running thread has got to a gate.
-fn pass(gate: Gate) {
+pub fn pass(gate: Gate) {
     while !rt().open(gate) {
         let r = rt();
-        r.end_sprint();
+        r.flush();
         r.execution.sched.queue_up(r.current(), gate);
         dispatch();
     }
@@ -336,14 +213,14 @@ pub fn wait(event: Event, wait: Wait) -> Woken {
 /// Wakes up to `n` threads that wait in the queue `key` with one of the bits, first come first served.
 pub fn wake(key: usize, bits: u32, n: usize) -> usize {
     let r = rt();
-    r.end_sprint();
+    r.flush();
     r.execution.sched.wake(key, bits, n)
 }
 
 /// The running thread has ended; tells what goes on.
 pub fn exit_thread(result: usize) -> Context {
     let r = rt();
-    r.end_sprint();
+    r.flush();
     let me = r.current();
     let f = r.me();
     f.result = result;
@@ -354,14 +231,14 @@ pub fn exit_thread(result: usize) -> Context {
         return (r.at_end)(Ending::AtRest);
     }
     r.execution.finished.push(me);
-    let next = make_current(next(), brisk());
-    Context { sp: next.sp, fs: next.next_fs }
+    let next = make_current(next());
+    Context { sp: next.sp, fs: next.fast.next_fs }
 }
 
 /// The running thread yields.
 pub fn give_way(event: Event) {
     let r = rt();
-    r.end_sprint();
+    r.flush();
     let state = r.execution.sched.before_yield(r.current());
     step(event, state);
 }
@@ -376,7 +253,7 @@ pub fn after(site: SiteId) {
     }
     let f = me();
     f.anchor = site;
-    if calm() {
+    if calls_only() {
         return;
     }
     if r.execution.sched.mode == Mode::Replay || r.store.sites.get(site).hides {
@@ -401,6 +278,6 @@ pub fn hidden_synchronisation() {
     let site = r.me().anchor;
     if r.store.sites.hides(site) {
         r.store.learned = true;
-        crate::hooks::listen_again();
+        crate::hooks::invalidate_all();
     }
 }

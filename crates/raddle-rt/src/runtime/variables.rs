@@ -1,6 +1,6 @@
 //! What the memory at an address is called: see [`crate::names`].
 
-use super::{Runtime, brisk, in_stack};
+use super::{Runtime, in_stack, unrecorded};
 use crate::memory;
 use crate::names::NameKey;
 use crate::recent::{RECENT, slots};
@@ -10,7 +10,7 @@ impl Runtime {
     /// The variable at an address; a new one where memory was freed and allocated again.
     #[inline(always)]
     pub fn var(&mut self, addr: usize) -> VarId {
-        if brisk() {
+        if unrecorded() {
             return VarId(0);
         }
         let slot = (addr >> 2) & (slots() - 1) & (RECENT - 1);
