@@ -11,6 +11,7 @@ use crate::fast;
 use crate::fast::parallel;
 use crate::fiber::Start;
 use crate::heap;
+use crate::hooks;
 use crate::independence::{self, Statics};
 use crate::messages;
 use crate::rewind;
@@ -115,7 +116,7 @@ fn execute_all(store: &mut Store, start: Start, arg: usize, statics: &Statics) -
     r.enter_loop();
     let statics = statics.contents();
     let undoes = store.gives_up || store.isolates;
-    if undoes && store.unclean < rewind::TRIES && rewind::mark() {
+    if undoes && store.unclean < rewind::TRIES && rewind::mark(|at| !hooks::caches(at)) {
         conclude_undone(store);
     }
     fast::allow();

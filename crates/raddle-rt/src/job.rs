@@ -2,7 +2,7 @@
 
 use crate::arch;
 use crate::budget;
-use crate::fast::parallel::Past;
+use crate::fast::past::Past;
 use crate::heap;
 use crate::hooks;
 use crate::image::Image;

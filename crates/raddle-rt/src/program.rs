@@ -7,6 +7,7 @@
 use crate::budget::spent_ms;
 use crate::child::{fork, start_ticking, wait_for};
 use crate::conclude::{after_child, batch_ends, conclude_undone, next};
+use crate::hooks;
 use crate::messages;
 use crate::offsets::Offsets;
 use crate::rewind;
@@ -83,7 +84,7 @@ fn begin_again(store: &mut Store, offsets: &Offsets) {
         return;
     }
     crate::recent::remember_much();
-    if rewind::mark() {
+    if rewind::mark(|at| !hooks::caches(at)) {
         conclude_undone(store);
         if let Some(stop) = next(store) {
             batch_ends(store, stop)

@@ -15,7 +15,7 @@
 
 use crate::arch;
 use crate::real::real;
-use crate::runtime::{self, rt};
+use crate::runtime::rt;
 use libc::{c_int, c_void};
 use std::os::unix::fs::FileExt;
 
@@ -63,11 +63,11 @@ fn keeper() -> &'static mut Keeper {
 
 const LIST: usize = BASE + PAGE + STACK;
 
-/// Marks this place; `false` now (or at once, if it cannot be done), `true` each time that [`back`] returns here.
-pub fn mark() -> bool {
+/// Marks this place, with all memory that is `wanted`; `false` now (or at once, if it cannot be done), `true` each time that [`back`] returns here.
+pub fn mark(wanted: impl Fn(usize) -> bool) -> bool {
     // A block that is fresh now will not be when it is taken for the second time from here.
     rt().process.blocks.trust_none();
-    let Some(pages) = worth_keeping(|at| !crate::hooks::caches(at)) else { return false };
+    let Some(pages) = worth_keeping(wanted) else { return false };
     // SAFETY: a new mapping at an address that nothing else uses.
     let p = unsafe {
         (real().mmap)(
@@ -128,9 +128,6 @@ pub fn back() {
 
 /// Something is done to this process that going back does not undo.
 pub fn soil() {
-    crate::fast::forbid_lazy_tls();
-    // It may look at locks that nobody needs any more and whose memory is about to go.
-    rt().flush();
     // SAFETY: one thread.
     unsafe { SOILED = true };
 }
@@ -278,39 +275,4 @@ impl Mapping {
             module: file.is_some_and(|f| f.starts_with('/')),
         })
     }
-}
-
-/// Functions that change the process beyond its memory: forwarded and noted.
-macro_rules! soils {
-    ($($name:ident($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => { $(
-        /// # Safety
-        /// As in POSIX.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($arg: $ty),*) -> $ret {
-            if runtime::controlled() {
-                soil();
-            }
-            // SAFETY: forwarded.
-            unsafe { (real().$name)($($arg),*) }
-        }
-    )* };
-}
-
-soils! {
-    mmap(addr: *mut c_void, len: usize, prot: c_int, flags: c_int, fd: c_int, offset: libc::off_t) -> *mut c_void;
-    mmap64(addr: *mut c_void, len: usize, prot: c_int, flags: c_int, fd: c_int, offset: libc::off_t) -> *mut c_void;
-    munmap(addr: *mut c_void, len: usize) -> c_int;
-    mprotect(addr: *mut c_void, len: usize, prot: c_int) -> c_int;
-    sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
-    signal(signal: c_int, handler: usize) -> usize;
-    chdir(path: *const libc::c_char) -> c_int;
-    fchdir(fd: c_int) -> c_int;
-    umask(mask: libc::mode_t) -> libc::mode_t;
-    setrlimit(what: c_int, limit: *const libc::rlimit) -> c_int;
-    setpriority(which: u32, who: libc::id_t, priority: c_int) -> c_int;
-    nice(by: c_int) -> c_int;
-    sched_setaffinity(pid: libc::pid_t, len: usize, set: *const libc::cpu_set_t) -> c_int;
-    sched_setscheduler(pid: libc::pid_t, policy: c_int, param: *const libc::sched_param) -> c_int;
-    setpgid(pid: libc::pid_t, group: libc::pid_t) -> c_int;
-    setsid() -> libc::pid_t;
 }

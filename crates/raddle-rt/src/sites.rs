@@ -216,7 +216,13 @@ impl Sites {
     /// a number made of all words that could be return addresses, and where they are. The same print means the same
     /// walk. `None` if there is no such function. Nobody looks at the sites of an unrecorded execution, but for what follows from them,
     /// so there the innermost words, the function and the distance do.
-    pub fn stack_print(&mut self, from: usize, calls: &Calls, brisk: bool, image: &mut Image) -> Option<u64> {
+    pub fn stack_print(
+        &mut self,
+        from: usize,
+        calls: &Calls,
+        unrecorded: bool,
+        image: &mut Image,
+    ) -> Option<u64> {
         let own = calls.slots().iter().rev().copied().find(|&slot| {
             // SAFETY: the slots of functions in progress hold return addresses.
             !self.is_library(unsafe { (slot as *const usize).read_volatile() }, image)
@@ -228,7 +234,7 @@ impl Sites {
         }
         // SAFETY: the words between that slot and the frame of a function in progress are this stack's.
         let word = |at: usize| unsafe { *(at as *const usize) };
-        let mut left = if brisk { PRINTED_UNRECORDED } else { PRINTED };
+        let mut left = if unrecorded { PRINTED_UNRECORDED } else { PRINTED };
         let mut at = from;
         while at <= own && left > 0 {
             if word(at).wrapping_sub(low) < high - low {
@@ -237,7 +243,7 @@ impl Sites {
             }
             at += 8;
         }
-        if brisk {
+        if unrecorded {
             print = mix(!print ^ word(own) as u64);
         }
         Some(print)

@@ -3,7 +3,7 @@
 //! Everything in here lives in the shared region of the runtime's heap (see `heap`): it must be created and
 //! grown inside [`persistent`](crate::heap::persistent).
 
-use crate::fast::parallel::Past;
+use crate::fast::past::Past;
 use crate::heap;
 use crate::image::Image;
 use crate::names::{Names, Places};

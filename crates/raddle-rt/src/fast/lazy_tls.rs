@@ -8,34 +8,11 @@
 //! after which the pointer has to be right; or, if a function has ended since, the end of that function is. What a program reads
 //! and writes is the same in either case.
 
-use super::site::FastSite;
+use super::place::{BASE, FastSite, NOWHERE, REACH};
 use crate::arch;
 use crate::fiber::Body;
-use crate::hooks::calls;
 use crate::rewind;
 use crate::runtime::{me, rt};
-
-/// What the fast path knows of a thread.
-#[derive(Debug)]
-pub struct Thread {
-    /// The thread pointer that it may be continued with.
-    pub next_fs: usize,
-    /// The return address of its last step after which it had no thread pointer of its own, maybe, if that was not taken in a batch;
-    fs_unset_since: usize,
-    /// and of the hook where an instrumented function ended last since then, if one did.
-    pub last_exit: usize,
-    /// Where it is, or was last, if that was in a batch. In a batch where it stands is not in its state until this ends.
-    pub site: Option<&'static FastSite>,
-    /// The mutex that it takes there.
-    pub acquires: usize,
-}
-
-impl Thread {
-    /// One with this thread pointer.
-    pub fn new(fs: usize) -> Thread {
-        Thread { next_fs: fs, fs_unset_since: 0, last_exit: 0, site: None, acquires: 0 }
-    }
-}
 
 impl Body {
     /// It stands before a step that is not one of a batch, after which it has its thread pointer.
@@ -82,20 +59,20 @@ impl Body {
     }
 }
 
-/// Accesses relative to the thread pointer reach 2 GiB in both directions.
-const REACH: usize = 2 << 30;
-const BASE: usize = 0x6200_0000_0000;
-/// The thread pointer that leads nowhere.
-pub const NOWHERE: usize = BASE + REACH;
-
 /// Whether the region is reserved and the program leaves the handling of faults to us.
 static mut POSSIBLE: bool = false;
 /// Return addresses of steps, and of hooks where functions end, after which thread-local storage is used. Few, in order of
 /// discovery.
 static mut USERS: Vec<usize> = Vec::new();
 
+/// Told of return addresses after which the thread pointer is needed from now on.
+type Told = fn(&dyn Fn(usize) -> bool);
+
+/// Who is told, and who sees to what follows the end of a function, if that can be seen to.
+static mut OTHERS: Option<(Told, fn(usize) -> bool)> = None;
+
 /// Makes it possible in this process, in which the handler is installed.
-pub fn allow() {
+pub fn allow(restore_after: Told, needs_more: fn(usize) -> bool) {
     if rewind::is_marked() {
         return;
     }
@@ -104,6 +81,7 @@ pub fn allow() {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
         let p = (crate::real::real().mmap)(BASE as *mut _, 2 * REACH, libc::PROT_NONE, flags, -1, 0);
         POSSIBLE = p as usize == BASE;
+        OTHERS = Some((restore_after, needs_more));
     }
 }
 
@@ -113,7 +91,7 @@ pub fn forbid() {
         me().restore_fs();
     }
     rt().execution.sched.threads.iter_mut().for_each(|f| f.fast.next_fs = f.fs);
-    super::restore_fs_after(|_| true);
+    restore_after(&|_| true);
     // SAFETY: one controlled thread.
     unsafe { POSSIBLE = false };
 }
@@ -143,7 +121,7 @@ pub fn mend(addr: usize) -> bool {
     }
     let f = me();
     // If a function has ended since the step, what follows its end is to have the pointer, and else what follows the step.
-    let ended = f.fast.last_exit != 0 && calls::needs_more(f.fast.last_exit);
+    let ended = f.fast.last_exit != 0 && needs_more(f.fast.last_exit);
     let since = if ended { f.fast.last_exit } else { f.fs_unset_since() };
     let users = &raw mut USERS;
     // SAFETY: one controlled thread, which is not inside of a list that it interrupted: runtime code uses no thread-local
@@ -151,9 +129,21 @@ pub fn mend(addr: usize) -> bool {
     unsafe {
         if !(*users).contains(&since) {
             (*users).push(since);
-            super::restore_fs_after(|pc| pc == since);
+            restore_after(&|pc| pc == since);
         }
     }
     f.restore_fs();
     true
+}
+
+fn restore_after(which: &dyn Fn(usize) -> bool) {
+    // SAFETY: one controlled thread; written before the first execution.
+    if let Some((told, _)) = unsafe { OTHERS } {
+        told(which);
+    }
+}
+
+fn needs_more(exit: usize) -> bool {
+    // SAFETY: as in `restore_after`.
+    unsafe { OTHERS }.is_some_and(|(_, needs_more)| needs_more(exit))
 }

@@ -22,29 +22,32 @@ mod batch;
 mod lazy_tls;
 pub mod ops;
 pub mod parallel;
+pub mod past;
 mod patch;
+mod place;
 mod site;
 mod step;
 mod unrecorded;
 
-pub use lazy_tls::{Thread, forbid as forbid_lazy_tls, is_needed_after, mend, unset_suffices};
+pub use lazy_tls::{forbid as forbid_lazy_tls, is_needed_after, mend, unset_suffices};
 pub use ops::Functions;
 pub use patch::{ON, silence as drop_hook};
 pub use patch::{
     Register, first_visit, forget as on_learned, is_on as hooks_are_out, replace, replace_again,
 };
-pub use site::{AtomicOp, FastSite, try_step};
+pub use place::{AtomicOp, FastSite, Thread};
+pub use site::try_step;
 pub use step::{note_that_it_runs, take_turn};
 pub use unrecorded::{CHUNK, execute, is_apart, look_again, saw_unknown_code, too_long};
 
 /// Makes all of it possible in this process, a child that runs executions of a closure, unless it goes back in time after each.
 pub fn allow() {
-    lazy_tls::allow();
+    lazy_tls::allow(restore_fs_after, crate::hooks::calls::needs_more);
     patch::allow();
 }
 
 /// What follows accesses with certain return addresses needs the thread pointer.
-fn restore_fs_after(which: impl Fn(usize) -> bool) {
-    crate::hooks::restore_fs_after(&which);
+fn restore_fs_after(which: &dyn Fn(usize) -> bool) {
+    crate::hooks::restore_fs_after(which);
     patch::restore_fs(which);
 }

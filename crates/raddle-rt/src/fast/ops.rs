@@ -4,7 +4,8 @@
 //! that can be, knowing already what the hook would look up; its last argument, the [`FastSite`], comes from the jump
 //! that leads there. What can be no step of a batch is *unbatched*, and what cannot even be that is left to the hook.
 
-use super::site::{self, Any, Data, FastSite, Give, Kind, Take};
+use super::place::FastSite;
+use super::site::{self, Any, Data, Give, Kind, Take};
 use crate::hooks::{Shape, width};
 use crate::runtime::{self, Inside};
 use std::sync::atomic::Ordering::Relaxed;

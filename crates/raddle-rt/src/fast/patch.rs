@@ -12,7 +12,7 @@
 //! in the code changes. This happens in a child that runs executions of a closure, whose code is its own copy, and in
 //! which one thread runs.
 
-use super::site::FastSite;
+use super::place::FastSite;
 use crate::real::real;
 use crate::rewind;
 use crate::runtime::rt;

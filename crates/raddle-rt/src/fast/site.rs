@@ -2,63 +2,14 @@
 //! scheduling points, and mutexes taken and given back. What the hooks do for them otherwise, without what nobody looks at.
 
 use super::ops::Functions;
-use super::{lazy_tls, patch, step};
+use super::place::{AtomicOp, FastSite};
+use super::{patch, step};
 use crate::hooks::{self, Shape};
-use crate::image::{self, Class, LockFamily, LockOp, LockStep};
 use crate::memory;
 use crate::progress;
 use crate::runtime::{self, Inside, rt};
-use crate::sync::words;
-use raddle_core::{LockMode, SiteId};
-use raddle_sched::{Free, Gate, HeldLock, Test};
-use std::cell::Cell;
-
-/// A return address that is well known.
-#[derive(Clone, Debug)]
-pub struct FastSite {
-    /// The address.
-    pub pc: usize,
-    /// What is done there.
-    pub op: AtomicOp,
-    /// If that is done to a mutex, this is free when these bits of its word are zero.
-    pub bits: u64,
-    /// Its site.
-    pub site: SiteId,
-    /// A hidden synchronisation follows, so that others may run in between.
-    pub hides: bool,
-    /// The thread pointer to go on with, if it need not be the thread's own; 0 otherwise.
-    fs: Cell<usize>,
-}
-
-/// What an operation at a site does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AtomicOp {
-    /// It accesses data, at a scheduling point.
-    Data,
-    /// It takes a mutex.
-    Take,
-    /// It gives a mutex back.
-    Give,
-}
-
-impl AtomicOp {
-    /// The task of an operation of this class, if it is one for here, and the bits of its word that tell whether a mutex is free.
-    pub fn of(class: Class) -> Option<(AtomicOp, u64)> {
-        match class {
-            Class::Data => Some((AtomicOp::Data, 0)),
-            Class::Lock { family, op, mode, step: LockStep::Decides }
-                if matches!(family, LockFamily::StdMutex | LockFamily::ParkingLotMutex) =>
-            {
-                match (op, words::gate(family, image::mode(mode))) {
-                    (LockOp::Acquire, Test::Zero(bits)) => Some((AtomicOp::Take, bits)),
-                    (LockOp::Release, Test::Zero(bits)) => Some((AtomicOp::Give, bits)),
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
-    }
-}
+use raddle_core::LockMode;
+use raddle_sched::{Free, Gate, HeldLock};
 
 /// What is known of the task where the code is compiled.
 pub trait Kind {
@@ -168,28 +119,6 @@ fn is_no_step() -> bool {
 }
 
 impl FastSite {
-    /// What is known of a return address. What follows needs the thread pointer unless it may go without (`unset_fs`).
-    pub fn new(pc: usize, op: AtomicOp, bits: u64, site: SiteId, hides: bool, unset_fs: bool) -> FastSite {
-        FastSite { pc, op, bits, site, hides, fs: Cell::new(if unset_fs { lazy_tls::NOWHERE } else { 0 }) }
-    }
-
-    /// The mutex that is taken here, if that is what is done, at this address.
-    pub fn mutex(&self, addr: usize) -> Option<Gate> {
-        (self.op == AtomicOp::Take).then(|| Gate::mutex(addr, self.bits))
-    }
-
-    /// The thread pointer that a thread with this one may go on with.
-    #[inline(always)]
-    pub fn fs(&self, own: usize) -> usize {
-        let fs = self.fs.get();
-        if fs == 0 { own } else { fs }
-    }
-
-    /// What follows needs the thread pointer.
-    pub fn restore_fs(&self) {
-        self.fs.set(0);
-    }
-
     /// The operation has happened: the word was `old` and is `new`.
     pub fn happened(&self, addr: usize, size: u8, shape: Shape, old: u64, new: u64) {
         self.happened_as::<Any>(addr, size, shape, old, new);

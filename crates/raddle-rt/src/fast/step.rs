@@ -5,7 +5,7 @@
 
 use super::batch::batch;
 use super::patch;
-use super::site::FastSite;
+use super::place::FastSite;
 use crate::arch;
 use crate::fiber::Fiber;
 use crate::runtime::{self, Inside, me, rt, set_me};

@@ -10,6 +10,7 @@ pub mod process;
 pub mod pthread;
 pub mod random;
 pub mod signalling;
+pub mod soiling;
 pub mod syscall;
 pub mod threads;
 pub mod time;

@@ -1,10 +1,10 @@
 //! The ends of the process, and its copies.
 
 use super::blocking;
+use super::soiling::soil;
 use crate::ending;
 use crate::failure;
 use crate::real::real;
-use crate::rewind::soil;
 use crate::runtime::{self, Inside};
 use libc::c_int;
 

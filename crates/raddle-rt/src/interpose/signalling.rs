@@ -2,9 +2,9 @@
 //! harm a process whose threads are fibers.
 
 use super::here;
+use super::soiling::soil;
 use crate::failure::uncontrolled;
 use crate::real::real;
-use crate::rewind::soil;
 use crate::runtime::{self, Inside, rt};
 use libc::{c_int, c_void, pthread_t, timespec};
 
