@@ -5,6 +5,26 @@
 //! does nothing. Inside one it runs every thread as a fiber of a single operating-system thread, decides at
 //! every scheduling point who goes on, records what happens, and says what went wrong.
 //!
+//! Who goes on is decided by [`raddle_sched`], which knows nothing of all this.
+//!
+//! # Layers
+//!
+//! A module uses only those in its row and in the rows above it; `tests/layers.rs` sees to that.
+//!
+//! | layer | modules |
+//! | --- | --- |
+//! | the machine and libc | `arch` `real` `heap` `table` `recent` `clock` `offsets` `pages` `signal_stack` `hang` |
+//! | a program's memory and threads | `memory` `shadow` `lockset` `stack` `tls` `calls` `destructors` |
+//! | its code | `names` `image` `sites` `sync::words` `sync::models` |
+//! | what lives as long as a search, and what a thread is | `fast::place` `fast::past` `fiber` `store` `budget` `messages` `describe` `source` |
+//! | flags of hooks, and what they are told to leave out | `runtime::globals` `runtime::load` `rewind` `fast::patch` `fast::lazy_tls` `hooks::known` `interpose::unwind` |
+//! | an execution, and a step in it | `runtime` `fast::batch` `fast::step` |
+//! | what a step teaches | `learn` `owners` `progress` |
+//! | children, and how an execution is reported | `export` `child` `leave` `failure` `circle` `conclude` |
+//! | what instrumented code calls, what makes it fast, and which executions may be | `sync` `hooks` `threads` `interpose::tls_keys` `fast` `job` `independence` `search` |
+//! | what a program calls in libc, and how it ends | `program` `ending` `interpose` `signals` |
+//! | modes | `execute` `closure` `check` `hunt` `start` |
+//!
 //! The library has its own allocator and uses no thread-local variables, because the thread-local storage it
 //! runs on belongs to the fiber that called it.
 

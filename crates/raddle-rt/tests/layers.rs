@@ -1,7 +1,7 @@
 //! The layer rule of the runtime, and no knots anywhere: read from the sources.
 //!
-//! An edge leads from a module to one that it names, in a `use` or in a path. A folder and its `mod.rs` are one thing, so edges
-//! between a module and what lies in it do not count, nor does what tests name.
+//! An edge leads from a module to the one that defines what it names, whoever exports that. A folder and its `mod.rs` are one thing, so
+//! edges between a module and what lies in it do not count, nor does what tests name. Methods are not seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -50,66 +50,126 @@ fn code(source: &str) -> String {
     source.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
+/// What a name in a module stands for, if it is another module's: a path from the root of the crate.
+type Names = BTreeMap<(String, String), Vec<String>>;
+
 fn graph(modules: &BTreeMap<String, String>) -> Graph {
-    let named = |(name, code): (&String, &String)| {
-        let edges = paths(code).iter().filter_map(|path| target(name, path, modules)).collect();
-        (name.clone(), edges)
+    let exports = exports(modules);
+    let edges = |module: &String, code: &String| {
+        let (uses, code) = apart(code);
+        let mut aliases = BTreeMap::new();
+        let mut named = Vec::new();
+        for (path, called) in
+            uses.iter().filter_map(|(_, path, called)| Some((whole(module, path, modules)?, called)))
+        {
+            // A module that is only brought into scope: what is used of it counts.
+            if modules.contains_key(&path.join("::")) && !path.is_empty() {
+                aliases.insert(called.clone(), path);
+            } else {
+                named.push(path);
+            }
+        }
+        let words = code.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));
+        for word in words.filter(|w| w.contains("::")) {
+            let path: Vec<String> = word.split("::").map(str::to_owned).collect();
+            match aliases.get(&path[0]) {
+                Some(alias) => named.push([&alias[..], &path[1..]].concat()),
+                None => named.extend(whole(module, &path, modules)),
+            }
+        }
+        let inside = |a: &str, b: &str| a == b || b.is_empty() || a.starts_with(&format!("{b}::"));
+        let targets = named.into_iter().map(|path| target(path, modules, &exports));
+        targets.filter(|to| !inside(module, to) && !inside(to, module)).collect()
     };
-    modules.iter().map(named).collect()
+    modules.iter().map(|(module, code)| (module.clone(), edges(module, code))).collect()
 }
 
-/// The module that a path named in another one leads to, if it is another one of the crate.
-fn target(from: &str, path: &str, modules: &BTreeMap<String, String>) -> Option<String> {
-    let mut base: Vec<&str> = from.split("::").filter(|s| !s.is_empty()).collect();
-    let mut rest: Vec<&str> = path.split("::").collect();
-    match rest[0] {
+/// What modules export that others define.
+fn exports(modules: &BTreeMap<String, String>) -> Names {
+    let mut names = Names::new();
+    for (module, code) in modules {
+        for (_, path, called) in apart(code).0.into_iter().filter(|(public, ..)| *public) {
+            if let Some(path) = whole(module, &path, modules) {
+                names.insert((module.clone(), called), path);
+            }
+        }
+    }
+    names
+}
+
+/// A path that a module names, from the root of the crate; `None` if it leads out of the crate.
+fn whole(module: &str, path: &[String], modules: &BTreeMap<String, String>) -> Option<Vec<String>> {
+    let mut base: Vec<String> = module.split("::").filter(|s| !s.is_empty()).map(str::to_owned).collect();
+    let mut rest = path.to_vec();
+    match rest[0].as_str() {
         "crate" => base.clear(),
         "self" => {}
         "super" => {
-            while rest[0] == "super" && rest.len() > 1 {
+            while rest.get(1).is_some_and(|next| next == "super") {
                 base.pop();
                 rest.remove(0);
             }
-            rest.insert(0, "");
+            base.pop();
         }
-        // A module of the same folder.
-        first if modules.contains_key(&[&base[..], &[first]].concat().join("::")) => rest.insert(0, ""),
+        first if modules.contains_key(&[&base[..], &[first.to_owned()]].concat().join("::")) => {
+            rest.insert(0, String::new());
+        }
         _ => return None,
     }
-    let mut whole = [&base[..], &rest[1..]].concat();
-    while !whole.is_empty() && !modules.contains_key(&whole.join("::")) {
-        whole.pop();
-    }
-    let to = whole.join("::");
-    let inside = |a: &str, b: &str| a == b || b.is_empty() || a.starts_with(&format!("{b}::"));
-    (!inside(from, &to) && !inside(&to, from)).then_some(to)
+    Some([&base[..], &rest[1..]].concat())
 }
 
-/// All paths in the code: those of `use` items, spelt out, and others.
-fn paths(code: &str) -> Vec<String> {
-    let mut all = Vec::new();
-    let mut rest = String::new();
+/// The module that defines what a path leads to.
+fn target(path: Vec<String>, modules: &BTreeMap<String, String>, exports: &Names) -> String {
+    let mut n = path.len();
+    while n > 0 && !modules.contains_key(&path[..n].join("::")) {
+        n -= 1;
+    }
+    let module = path[..n].join("::");
+    match path.get(n).and_then(|name| exports.get(&(module.clone(), name.clone()))) {
+        Some(further) if *further != path => target(further.clone(), modules, exports),
+        _ => module,
+    }
+}
+
+/// What a module brings into scope (whether for others, the path, what it is called), and the rest of its code.
+fn apart(code: &str) -> (Vec<(bool, Vec<String>, String)>, String) {
+    let (mut uses, mut rest) = (Vec::new(), String::new());
     for item in code.split_inclusive(';') {
-        match item.find("use ").filter(|&at| at == 0 || item[..at].ends_with([' ', '\n', '\t'])) {
+        match item.match_indices("use ").map(|(at, _)| at).find(|&at| begins_item(&item[..at])) {
             Some(at) => {
+                let public = item[..at].trim_end().ends_with("pub");
                 rest.push_str(&item[..at]);
-                spell_out("", item[at + 4..].trim_end_matches(';'), &mut all);
+                let mut paths = Vec::new();
+                spell_out("", item[at + 4..].trim_end_matches(';'), &mut paths);
+                uses.extend(paths.into_iter().map(|(path, called)| (public, path, called)));
             }
             None => rest.push_str(item),
         }
     }
-    let words = rest.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));
-    all.extend(words.filter(|w| w.contains("::")).map(str::to_owned));
-    all
+    (uses, rest)
 }
 
-fn spell_out(before: &str, tree: &str, all: &mut Vec<String>) {
+/// Whether an item can begin after this.
+fn begins_item(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default().trim();
+    line.is_empty() || line == "pub" || line.starts_with("pub(") && line.ends_with(')')
+}
+
+/// The paths of a `use` tree, and what each is called.
+fn spell_out(before: &str, tree: &str, all: &mut Vec<(Vec<String>, String)>) {
     let tree = tree.trim();
     let Some(open) = tree.find('{') else {
-        let path = tree.split(" as ").next().unwrap_or_default();
-        return all.push(format!("{before}{path}"));
+        let (path, called) = tree.split_once(" as ").unwrap_or((tree, ""));
+        let path = format!("{before}{path}");
+        let path: Vec<String> =
+            path.trim_end_matches("::self").split("::").map(|s| s.trim().to_owned()).collect();
+        let called =
+            if called.is_empty() { path.last().cloned().unwrap_or_default() } else { called.to_owned() };
+        return all.push((path, called));
     };
-    let inner = &tree[open + 1..tree.rfind('}').unwrap_or(tree.len())];
+    // A line of a text may begin like an item.
+    let Some(inner) = tree.rfind('}').and_then(|close| tree.get(open + 1..close)) else { return };
     let before = format!("{before}{}", tree[..open].trim());
     let (mut depth, mut from) = (0, 0);
     for (i, c) in inner.char_indices().chain([(inner.len(), ',')]) {
@@ -143,9 +203,9 @@ fn reach(graph: &Graph, from: &str) -> BTreeSet<String> {
 /// Groups of modules each of which leads to all others.
 fn groups(graph: &Graph) -> BTreeSet<Vec<String>> {
     let reached: BTreeMap<&String, BTreeSet<String>> = graph.keys().map(|m| (m, reach(graph, m))).collect();
-    let group =
-        |m: &String| graph.keys().filter(|o| reached[m].contains(*o) && reached[o].contains(m)).cloned();
-    graph.keys().map(|m| group(m).collect::<Vec<_>>()).filter(|g| g.len() > 1).collect()
+    let both = |a: &String, b: &String| reached[a].contains(b) && reached[b].contains(a);
+    let group = |m: &String| graph.keys().filter(|o| both(m, o)).cloned().collect::<Vec<_>>();
+    graph.keys().map(group).filter(|g| g.len() > 1).collect()
 }
 
 /// The rows of the table in `lib.rs`: the modules of each layer.
@@ -160,8 +220,12 @@ fn layers() -> Vec<Vec<String>> {
 fn a_layer_of_the_runtime_uses_only_those_above_it() {
     let (_, graph) = crates().into_iter().find(|(name, _)| name == "raddle-rt").unwrap();
     let layers = layers();
-    let top = |module: &str| module.split("::").next().unwrap_or_default().to_owned();
-    let layer = |module: &str| layers.iter().position(|l| l.contains(&top(module)));
+    // The row that names the module, or the innermost folder that it lies in.
+    let layer = |module: &str| {
+        let within = |named: &String| module == named || module.starts_with(&format!("{named}::"));
+        let named = layers.iter().enumerate().flat_map(|(i, row)| row.iter().map(move |name| (name, i)));
+        named.filter(|(name, _)| within(name)).max_by_key(|(name, _)| name.len()).map(|(_, i)| i)
+    };
     let mut wrong = Vec::new();
     for (from, edges) in graph.iter().filter(|(from, _)| !from.is_empty()) {
         let Some(here) = layer(from) else {
