@@ -1,5 +1,6 @@
 //! The time of a search: real time, used for budgets and progress only, never for a decision.
 
+use crate::controlled::Controlled;
 use crate::store::Store;
 use std::time::Instant;
 
@@ -10,19 +11,17 @@ pub const PROGRESS_MS: u64 = 250;
 pub const LATE_MS: u64 = 5000;
 
 /// When the search began; real time, used for budgets and progress only.
-static mut BEGAN: Option<Instant> = None;
+static BEGAN: Controlled<Option<Instant>> = Controlled::new(None);
 
 /// Starts the clock of a search.
 pub fn start_clock() {
-    // SAFETY: one controlled thread.
-    unsafe { BEGAN = Some(Instant::now()) };
+    BEGAN.set(Some(Instant::now()));
 }
 
 /// Milliseconds since the search began, which it does now if it has not.
 pub fn spent_ms() -> u64 {
-    let began = &raw mut BEGAN;
-    // SAFETY: one controlled thread.
-    let began = unsafe { *(*began).get_or_insert_with(Instant::now) };
+    let began = BEGAN.get().unwrap_or_else(Instant::now);
+    BEGAN.set(Some(began));
     began.elapsed().as_millis() as u64
 }
 

@@ -5,6 +5,7 @@
 //! does the same for ever. The parent asks for that with a signal; from then on the processor traps after each instruction. The handler
 //! runs on the thread's own stack, so that it can let others go on first.
 
+use crate::controlled::Controlled;
 use crate::heap;
 use crate::messages;
 use crate::rewind;
@@ -38,21 +39,25 @@ struct Walk {
     memory: Option<u64>,
 }
 
-static mut WALK: Option<Walk> = None;
+static WALK: Controlled<Option<Walk>> = Controlled::new(None);
 
 /// Begins a walk.
 fn begin() {
-    // SAFETY: one thread.
-    unsafe {
-        WALK =
-            Some(Walk { steps: 0, beat: rt().store.heartbeat, own: 0, looks: 0, registers: 0, memory: None })
-    };
+    WALK.set(Some(Walk {
+        steps: 0,
+        beat: rt().store.heartbeat,
+        own: 0,
+        looks: 0,
+        registers: 0,
+        memory: None,
+    }));
 }
 
 /// Deals with a trap that belongs to a walk, or with the signal that begins one; tells whether it is one of these.
 pub fn trapped(info: &siginfo_t, context: &mut ucontext_t) -> bool {
     // SAFETY: one thread; the parent is asked for by a plain system call, the sender is valid in a signal sent by a process.
-    let (walk, asked) = unsafe { (WALK, info.si_code == libc::SI_USER && info.si_pid() == libc::getppid()) };
+    let (walk, asked) =
+        unsafe { (WALK.get(), info.si_code == libc::SI_USER && info.si_pid() == libc::getppid()) };
     let flags = libc::REG_EFL as usize;
     match walk {
         _ if asked && !runtime::active() => return true,
@@ -61,8 +66,7 @@ pub fn trapped(info: &siginfo_t, context: &mut ucontext_t) -> bool {
         None if asked => begin(),
         Some(_) if asked => {}
         Some(walk) if info.si_code == libc::TRAP_TRACE && walk.beat != rt().store.heartbeat => {
-            // SAFETY: one thread.
-            unsafe { WALK = None };
+            WALK.set(None);
             context.uc_mcontext.gregs[flags] &= !TRAP;
             return true;
         }
@@ -71,8 +75,7 @@ pub fn trapped(info: &siginfo_t, context: &mut ucontext_t) -> bool {
                 let_others_go_on();
                 begin();
             } else {
-                // SAFETY: one thread.
-                unsafe { WALK = Some(walk) };
+                WALK.set(Some(walk));
             }
         }
         _ => return false,
@@ -133,8 +136,7 @@ impl Walk {
 /// The running thread is in a circle. If somebody else can go on, that may lead out of it, or to the end of the test; returns once
 /// nobody else could.
 fn let_others_go_on() {
-    // SAFETY: one thread.
-    unsafe { WALK = None };
+    WALK.set(None);
     let _inside = Inside::enter();
     let r = rt();
     let event = r.event(runtime::me().pending.site, Op::Yield);

@@ -13,7 +13,7 @@
 //!
 //! | layer | modules |
 //! | --- | --- |
-//! | the machine and libc | `arch` `real` `heap` `table` `recent` `clock` `offsets` `pages` `signal_stack` `hang` |
+//! | the machine and libc | `controlled` `arch` `real` `heap` `table` `recent` `clock` `offsets` `pages` `signal_stack` `hang` |
 //! | a program's memory and threads | `memory` `shadow` `lockset` `stack` `tls` `calls` `destructors` |
 //! | its code | `names` `image` `sites` `sync::words` `sync::models` |
 //! | what lives as long as a search, and what a thread is | `fast::place` `fast::past` `fiber` `store` `budget` `messages` `describe` `source` |
@@ -37,6 +37,7 @@ mod circle;
 mod clock;
 mod closure;
 mod conclude;
+mod controlled;
 mod describe;
 mod destructors;
 mod ending;

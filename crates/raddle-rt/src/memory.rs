@@ -9,6 +9,7 @@
 //! In closure mode each execution begins with fresh chunks. If it freed everything it allocated, the next
 //! one begins at the same addresses; otherwise (a lazily initialised static) those chunks are left alone.
 
+use crate::controlled::Controlled;
 use libc::c_void;
 use raddle_core::protocol::MOST_MEMORY_MB;
 
@@ -497,31 +498,28 @@ pub fn limit(mb: u64) -> usize {
 }
 
 /// That of the program.
-static mut HEAP: *mut Heap = std::ptr::null_mut();
+static HEAP: Controlled<*mut Heap> = Controlled::new(std::ptr::null_mut());
 
 /// The program's heap.
 #[inline]
 pub fn heap() -> &'static mut Heap {
-    // SAFETY: one thread only, see `runtime`.
-    unsafe {
-        if HEAP.is_null() {
-            make_heap();
-        }
-        &mut *HEAP
+    if HEAP.get().is_null() {
+        make_heap();
     }
+    // SAFETY: made above, and never freed. INV-ONE-THREAD, INV-SHORT-REFS.
+    unsafe { &mut *HEAP.get() }
 }
 
 #[cold]
 fn make_heap() {
-    // SAFETY: as in `heap`.
-    unsafe { HEAP = Box::into_raw(Box::new(Heap::new())) };
+    HEAP.set(Box::into_raw(Box::new(Heap::new())));
 }
 
 /// The program's heap, unless nobody has asked for it yet.
 #[inline(always)]
 pub fn heap_if_made() -> Option<&'static mut Heap> {
     // SAFETY: as in `heap`.
-    unsafe { HEAP.as_mut() }
+    unsafe { HEAP.get().as_mut() }
 }
 
 #[cfg(test)]

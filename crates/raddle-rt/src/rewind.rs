@@ -14,6 +14,7 @@
 //! that is not put back.
 
 use crate::arch;
+use crate::controlled::Controlled;
 use crate::real::real;
 use crate::runtime::rt;
 use libc::{c_int, c_void};
@@ -50,11 +51,11 @@ struct Keeper {
 }
 
 /// Whether there is a mark in this process.
-static mut MARKED: bool = false;
+static MARKED: Controlled<bool> = Controlled::new(false);
 /// The program has since done something that memory alone does not undo.
-static mut SOILED: bool = false;
+static SOILED: Controlled<bool> = Controlled::new(false);
 /// The runtime has since made more stacks or thread-local storage; the next child is given enough from the start.
-static mut OUTGROWN: bool = false;
+static OUTGROWN: Controlled<bool> = Controlled::new(false);
 
 fn keeper() -> &'static mut Keeper {
     // SAFETY: mapped by `mark` before anybody asks; one thread.
@@ -89,12 +90,9 @@ pub fn mark(wanted: impl Fn(usize) -> bool) -> bool {
     drop(pages);
     // SAFETY: the stack lies in the region, its end is aligned.
     k.own = unsafe { arch::prepare(BASE + PAGE + STACK, keep, 0) };
-    // SAFETY: one thread.
-    unsafe {
-        MARKED = true;
-        SOILED = false;
-        OUTGROWN = false;
-    }
+    MARKED.set(true);
+    SOILED.set(false);
+    OUTGROWN.set(false);
     // SAFETY: `own` was just prepared; the place saved is continued by `keep`, each time with the memory it had.
     unsafe { arch::switch(&raw mut k.place.0, k.own, k.place.1) };
     keeper().times > 0
@@ -102,14 +100,12 @@ pub fn mark(wanted: impl Fn(usize) -> bool) -> bool {
 
 /// Whether there is a mark in this process.
 pub fn is_marked() -> bool {
-    // SAFETY: one thread.
-    unsafe { MARKED }
+    MARKED.get()
 }
 
 /// Undoes the execution and returns from [`mark`] once more; returns here if that cannot be done.
 pub fn back() {
-    // SAFETY: one thread.
-    let (marked, outgrown) = unsafe { (MARKED, OUTGROWN) };
+    let (marked, outgrown) = (MARKED.get(), OUTGROWN.get());
     if !marked {
         return;
     }
@@ -128,21 +124,19 @@ pub fn back() {
 
 /// Something is done to this process that going back does not undo.
 pub fn soil() {
-    // SAFETY: one thread.
-    unsafe { SOILED = true };
+    SOILED.set(true);
 }
 
 /// The runtime has mapped more memory for the threads of this execution.
 pub fn outgrow() {
-    // SAFETY: one thread.
-    unsafe { OUTGROWN = true };
+    OUTGROWN.set(true);
 }
 
 fn clean() -> bool {
     // SAFETY: one thread; asks for children and tells them from there being none.
     unsafe {
         let no_children = (real().waitpid)(-1, std::ptr::null_mut(), libc::WNOHANG) == -1;
-        !SOILED && no_children && free_fd() == keeper().free_fd
+        !SOILED.get() && no_children && free_fd() == keeper().free_fd
     }
 }
 

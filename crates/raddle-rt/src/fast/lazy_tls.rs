@@ -10,6 +10,7 @@
 
 use super::place::{BASE, FastSite, NOWHERE, REACH};
 use crate::arch;
+use crate::controlled::Controlled;
 use crate::fiber::Body;
 use crate::rewind;
 use crate::runtime::{me, rt};
@@ -60,7 +61,7 @@ impl Body {
 }
 
 /// Whether the region is reserved and the program leaves the handling of faults to us.
-static mut POSSIBLE: bool = false;
+static POSSIBLE: Controlled<bool> = Controlled::new(false);
 /// Return addresses of steps, and of hooks where functions end, after which thread-local storage is used. Few, in order of
 /// discovery.
 static mut USERS: Vec<usize> = Vec::new();
@@ -69,7 +70,7 @@ static mut USERS: Vec<usize> = Vec::new();
 type Told = fn(&dyn Fn(usize) -> bool);
 
 /// Who is told, and who sees to what follows the end of a function, if that can be seen to.
-static mut OTHERS: Option<(Told, fn(usize) -> bool)> = None;
+static OTHERS: Controlled<Option<(Told, fn(usize) -> bool)>> = Controlled::new(None);
 
 /// Makes it possible in this process, in which the handler is installed.
 pub fn allow(restore_after: Told, needs_more: fn(usize) -> bool) {
@@ -80,8 +81,8 @@ pub fn allow(restore_after: Told, needs_more: fn(usize) -> bool) {
     unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
         let p = (crate::real::real().mmap)(BASE as *mut _, 2 * REACH, libc::PROT_NONE, flags, -1, 0);
-        POSSIBLE = p as usize == BASE;
-        OTHERS = Some((restore_after, needs_more));
+        POSSIBLE.set(p as usize == BASE);
+        OTHERS.set(Some((restore_after, needs_more)));
     }
 }
 
@@ -92,8 +93,7 @@ pub fn forbid() {
     }
     rt().execution.sched.threads.iter_mut().for_each(|f| f.fast.next_fs = f.fs);
     restore_after(&|_| true);
-    // SAFETY: one controlled thread.
-    unsafe { POSSIBLE = false };
+    POSSIBLE.set(false);
 }
 
 /// Whether the step with this return address can be followed by code without a thread pointer.
@@ -110,8 +110,7 @@ pub fn is_needed_after(pc: usize) -> bool {
 
 /// Whether fibers may be continued without.
 fn is_possible() -> bool {
-    // SAFETY: one controlled thread.
-    unsafe { POSSIBLE }
+    POSSIBLE.get()
 }
 
 /// A fault at this address: mends it if it was an access to thread-local storage by a fiber without.
@@ -137,13 +136,11 @@ pub fn mend(addr: usize) -> bool {
 }
 
 fn restore_after(which: &dyn Fn(usize) -> bool) {
-    // SAFETY: one controlled thread; written before the first execution.
-    if let Some((told, _)) = unsafe { OTHERS } {
+    if let Some((told, _)) = OTHERS.get() {
         told(which);
     }
 }
 
 fn needs_more(exit: usize) -> bool {
-    // SAFETY: as in `restore_after`.
-    unsafe { OTHERS }.is_some_and(|(_, needs_more)| needs_more(exit))
+    OTHERS.get().is_some_and(|(_, needs_more)| needs_more(exit))
 }

@@ -13,6 +13,7 @@
 //! which one thread runs.
 
 use super::place::FastSite;
+use crate::controlled::Controlled;
 use crate::real::real;
 use crate::rewind;
 use crate::runtime::rt;
@@ -87,13 +88,12 @@ struct Patches {
 /// `None` where code cannot be changed.
 static mut PATCHES: Option<Patches> = None;
 /// Whether calls are overwritten now; see [`is_on`].
-pub static mut ON: bool = false;
+pub static ON: Controlled<bool> = Controlled::new(false);
 
 /// Whether hooks that have nothing to say are taken out in the execution in progress.
 #[inline(always)]
 pub fn is_on() -> bool {
-    // SAFETY: one controlled thread.
-    unsafe { ON }
+    ON.get()
 }
 
 fn patches() -> Option<&'static mut Patches> {
@@ -122,8 +122,7 @@ pub fn set(on: bool) {
     if on == is_on() {
         return;
     }
-    // SAFETY: one controlled thread.
-    unsafe { ON = on };
+    ON.set(on);
     for call in &p.calls {
         // SAFETY: `overwrite` made the page writable and saw the call there.
         unsafe { put(call.at, if on { &call.instead } else { &call.hook }) };
@@ -139,8 +138,7 @@ pub fn forget() {
         p.asked.clear();
     }
     // What is found out from here on is taken out again.
-    // SAFETY: one controlled thread.
-    unsafe { ON = was_on };
+    ON.set(was_on);
 }
 
 /// Takes out the call that returns to `pc`, of a hook that does nothing but tell us, unless the access is a scheduling point

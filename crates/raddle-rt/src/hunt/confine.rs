@@ -4,6 +4,7 @@
 //! A call that makes a thread is no call that makes a process. `clone3` hides which of them it is behind a pointer, so
 //! it is said not to exist; libc then makes its threads with `clone`.
 
+use crate::controlled::Controlled;
 use crate::real::real;
 use libc::sock_filter;
 use raddle_core::protocol::CONFINED_VAR;
@@ -21,21 +22,20 @@ const EPERM: sock_filter = give(libc::SECCOMP_RET_ERRNO | libc::EPERM as u32);
 const ENOSYS: sock_filter = give(libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32);
 
 /// The command has confined this process.
-static mut CONFINED: bool = false;
+static CONFINED: Controlled<bool> = Controlled::new(false);
 
 /// Looks whether it has, at the beginning of the process.
 pub fn look() {
     // SAFETY: the process is single-threaded; nothing else uses the environment now.
     unsafe {
-        CONFINED = std::env::var_os(CONFINED_VAR).is_some();
+        CONFINED.set(std::env::var_os(CONFINED_VAR).is_some());
         std::env::remove_var(CONFINED_VAR);
     }
 }
 
 /// Forbids this process all other processes, if it is confined.
 pub fn to_this_process() {
-    // SAFETY: one thread; written at the beginning of the process only.
-    if !unsafe { CONFINED } {
+    if !CONFINED.get() {
         return;
     }
     // SAFETY: asks for a number.

@@ -14,6 +14,7 @@ mod put_off;
 mod record;
 mod serve;
 
+use crate::controlled::Controlled;
 use crate::fiber::Start;
 use crate::heap;
 use crate::memory;
@@ -83,11 +84,11 @@ enum Errand {
 }
 
 /// Set in the zygote before the first fork, and never changed.
-static mut HUNT: *mut Hunt = std::ptr::null_mut();
+static HUNT: Controlled<*mut Hunt> = Controlled::new(std::ptr::null_mut());
 
 fn hunt() -> Option<&'static mut Hunt> {
     // SAFETY: one controlled thread; the value lives as long as the process and is not borrowed across a switch.
-    unsafe { HUNT.as_mut() }
+    unsafe { HUNT.get().as_mut() }
 }
 
 /// Adds an execution to the reply.
@@ -151,34 +152,31 @@ pub unsafe extern "C" fn raddle_rt_hunt_1(run: RunTest, data: *mut c_void) -> c_
     runtime::set_active(false);
     let store = &mut *rt().store;
     let Some(reply_fd) = store.message_fd.take() else { return USAGE };
-    // SAFETY: single-threaded, nothing uses the pointer yet.
-    unsafe {
-        HUNT = heap::persistent(|| {
-            Box::into_raw(Box::new(Hunt {
-                run_test: run,
-                data: data as usize,
-                request_fd: start::take_message_fd(request_fd),
-                reply_fd,
-                unread: Vec::with_capacity(1 << 16),
-                request: None,
-                replies: Vec::new(),
-                reply: None,
-                told: 0,
-                spent: Spent::default(),
-                charged: 0,
-                seen: BTreeSet::new(),
-                record: Record::default(),
-                follower: Follower::default(),
-                later: Later::default(),
-                explain: Explain::default(),
-                in_doubt: false,
-                put_off: None,
-                ran_away: false,
-                executing: false,
-                errand: None,
-            }))
-        });
-    }
+    HUNT.set(heap::persistent(|| {
+        Box::into_raw(Box::new(Hunt {
+            run_test: run,
+            data: data as usize,
+            request_fd: start::take_message_fd(request_fd),
+            reply_fd,
+            unread: Vec::with_capacity(1 << 16),
+            request: None,
+            replies: Vec::new(),
+            reply: None,
+            told: 0,
+            spent: Spent::default(),
+            charged: 0,
+            seen: BTreeSet::new(),
+            record: Record::default(),
+            follower: Follower::default(),
+            later: Later::default(),
+            explain: Explain::default(),
+            in_doubt: false,
+            put_off: None,
+            ran_away: false,
+            executing: false,
+            errand: None,
+        }))
+    }));
     memory::heap().on_growth = Some(heap_grew);
     serve::zygote()
 }

@@ -1,6 +1,7 @@
 //! The generic system call: futexes above all.
 
 use super::{here_exactly, set_errno};
+use crate::controlled::Controlled;
 use crate::owners;
 use crate::progress;
 use crate::real::real;
@@ -11,7 +12,7 @@ use std::arch::naked_asm;
 const FUTEX_WAKE_LIKE: [i32; 4] = [1, 3, 4, 10];
 
 /// Where on the stack the return address of the last call is: below that is nothing but the runtime's own.
-static mut CALLED_AT: usize = 0;
+static CALLED_AT: Controlled<usize> = Controlled::new(0);
 
 /// # Safety
 /// As in Linux.
@@ -83,8 +84,7 @@ fn futex(args: [usize; 6]) -> i64 {
     let _inside = Inside::enter();
     rt().tick();
     let wakes = FUTEX_WAKE_LIKE.contains(&(args[1] as i32 & 0x7f));
-    // SAFETY: set by the call itself, in the one controlled thread.
-    let site = if wakes { super::here() } else { here_exactly(unsafe { CALLED_AT }) };
+    let site = if wakes { super::here() } else { here_exactly(CALLED_AT.get()) };
     if wakes {
         progress::patience(site);
         if !runtime::unseen() && !runtime::alone() {

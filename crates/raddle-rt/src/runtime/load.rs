@@ -1,20 +1,20 @@
 //! Accesses to the program's memory, through pointers of the program's.
 
 use super::active;
+use crate::controlled::Controlled;
 
 /// The first address that no memory of a program can have.
 const HIGHEST: usize = 1 << 47;
 
 /// The address of the program's memory that the runtime is accessing; at first one that it never does.
-static mut ACCESSING: usize = HIGHEST - 1;
+static ACCESSING: Controlled<usize> = Controlled::new(HIGHEST - 1);
 
 /// Stands for an address that no memory can have, of which the kernel tells nothing more.
 pub const IMPOSSIBLE: usize = usize::MAX;
 
 /// Whether a fault at this address, in runtime code, is the program's doing.
 pub fn is_programs_fault(addr: usize) -> bool {
-    // SAFETY: one controlled thread.
-    active() && faults(unsafe { ACCESSING }, addr)
+    active() && faults(ACCESSING.get(), addr)
 }
 
 /// Whether an access of up to 16 bytes at `at` faults with this address.
@@ -26,8 +26,7 @@ pub fn faults(at: usize, addr: usize) -> bool {
 /// pointer be wrong, the fault is the program's (see `signals`).
 #[inline(always)]
 pub fn access_at(addr: usize) {
-    // SAFETY: one controlled thread.
-    unsafe { ACCESSING = addr };
+    ACCESSING.set(addr);
 }
 
 /// Reads a byte of the program's memory, for the fault if the pointer is wrong.

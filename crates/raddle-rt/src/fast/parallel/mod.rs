@@ -19,6 +19,7 @@ use crate::budget::PROGRESS_MS;
 use crate::child;
 use crate::child::SAID;
 use crate::conclude;
+use crate::controlled::Controlled;
 use crate::fast::{
     self,
     unrecorded::{self, CHUNK},
@@ -42,7 +43,7 @@ const FEW: u64 = 64;
 const LEAVES: i32 = 78;
 
 /// The counters of the processes of which this is one, and its number there.
-static mut MEMBER: Option<(&'static SharedCounters, usize)> = None;
+static MEMBER: Controlled<Option<(&'static SharedCounters, usize)>> = Controlled::new(None);
 
 /// How many processes there are to be.
 fn members(store: &Store) -> usize {
@@ -172,7 +173,7 @@ fn serve(counters: &'static SharedCounters, number: usize, start: Start, arg: us
     // SAFETY: a system call; one thread.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        MEMBER = Some((counters, number));
+        MEMBER.set(Some((counters, number)));
     }
     heap::keep_to_oneself();
     let r = rt();
@@ -216,9 +217,7 @@ fn leave_it_to_others(counters: &SharedCounters) -> ! {
 
 /// The process is about to end; if it is a member whose execution has failed, the parent is to know which.
 pub fn process_ends(code: i32) {
-    let member = &raw const MEMBER;
-    // SAFETY: one thread; the counters stays mapped in this process.
-    let member = unsafe { *member };
+    let member = MEMBER.get();
     if code == SAID
         && let Some((counters, number)) = member
     {

@@ -1,0 +1,47 @@
+//! Global state of the runtime.
+
+use std::cell::UnsafeCell;
+
+/// A value in a static that only the thread uses that runs the runtime's code (INV-ONE-THREAD in ARCHITECTURE.md). It is copied in and
+/// out, so that nobody has a reference to it and none can overlap with another.
+///
+/// The layout is that of the value: hooks read some of these from assembly.
+#[repr(transparent)]
+pub struct Controlled<T>(UnsafeCell<T>);
+
+// SAFETY: INV-ONE-THREAD.
+unsafe impl<T> Sync for Controlled<T> {}
+
+impl<T: Copy> Controlled<T> {
+    /// With this value to begin with.
+    pub const fn new(value: T) -> Self {
+        Controlled(UnsafeCell::new(value))
+    }
+
+    /// The value.
+    #[inline(always)]
+    pub fn get(&self) -> T {
+        // SAFETY: INV-ONE-THREAD; no reference to it exists.
+        unsafe { *self.0.get() }
+    }
+
+    /// Another value.
+    #[inline(always)]
+    pub fn set(&self, value: T) {
+        // SAFETY: INV-ONE-THREAD; no reference to it exists.
+        unsafe { *self.0.get() = value };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assembly_finds_the_value_itself() {
+        static FLAG: Controlled<bool> = Controlled::new(false);
+        FLAG.set(true);
+        assert!(FLAG.get());
+        assert_eq!(size_of::<Controlled<bool>>(), 1);
+    }
+}
