@@ -8,10 +8,11 @@
 //! ever needs it: such a fiber may be continued with a thread pointer that leads nowhere. If it does use thread-local
 //! storage, the access faults, and the handler of that fault sees to it (see `fast::lazy_tls`).
 
+use crate::controlled::Controlled;
 use std::arch::{asm, naked_asm};
 
 /// The thread pointer, if it was set by a switch.
-static mut NOW: usize = 0;
+static NOW: Controlled<usize> = Controlled::new(0);
 
 /// Saves the current context to `*save`, continues the one at `to` with thread pointer `fs`.
 ///
@@ -98,7 +99,7 @@ pub unsafe fn switch_ahead<const SP: usize>(
     next: usize,
     fs: usize,
     later: usize,
-    ahead: &mut usize,
+    ahead: *mut usize,
 ) {
     // SAFETY: as for `switch_again`.
     unsafe {
@@ -146,9 +147,9 @@ pub unsafe fn switch_ahead<const SP: usize>(
 pub unsafe fn set_fs_base(fs: usize) {
     // SAFETY: one controlled thread; the start-up check made sure that the kernel allows FSGSBASE instructions.
     unsafe {
-        if NOW != fs {
+        if NOW.get() != fs {
             asm!("wrfsbase {}", in(reg) fs, options(nostack, preserves_flags));
-            NOW = fs;
+            NOW.set(fs);
         }
     }
 }

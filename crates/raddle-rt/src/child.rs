@@ -4,6 +4,7 @@
 //! whatever became of the child. While it waits, the parent looks at the child's heartbeat with every tick of a clock.
 
 use crate::budget::{LATE_MS, spent_ms};
+use crate::controlled::Controlled;
 use crate::export;
 use crate::hang::{Hang, Watch};
 use crate::heap;
@@ -141,7 +142,7 @@ pub fn note_hang(store: &mut Store, hang: &Hang) -> &'static str {
 }
 
 /// The clock behind [`start_ticking`].
-static mut TICKING: libc::timer_t = std::ptr::null_mut();
+static TICKING: Controlled<libc::timer_t> = Controlled::new(std::ptr::null_mut());
 
 /// Makes a clock tick that interrupts system calls of this thread, for [`wait_for`]: the process may have others, which would
 /// get a tick of all. It does not tick in children.
@@ -159,8 +160,8 @@ pub fn start_ticking() {
         whom.sigev_notify_thread_id = (real().gettid)();
         let every = libc::timespec { tv_sec: 0, tv_nsec: LOOK.as_nanos() as i64 };
         let when = libc::itimerspec { it_interval: every, it_value: every };
-        if libc::timer_create(libc::CLOCK_MONOTONIC, &mut whom, &raw mut TICKING) != 0
-            || libc::timer_settime(TICKING, 0, &when, std::ptr::null_mut()) != 0
+        if libc::timer_create(libc::CLOCK_MONOTONIC, &mut whom, TICKING.as_ptr()) != 0
+            || libc::timer_settime(TICKING.get(), 0, &when, std::ptr::null_mut()) != 0
         {
             crate::fatal("cannot make a timer");
         }
@@ -171,7 +172,7 @@ pub fn start_ticking() {
 pub fn stop_ticking() {
     // SAFETY: ends the timer that `start_ticking` made.
     unsafe {
-        libc::timer_delete(TICKING);
+        libc::timer_delete(TICKING.get());
         libc::signal(libc::SIGALRM, libc::SIG_DFL);
     }
 }

@@ -8,6 +8,7 @@
 //!
 //! Only one thread of a process ever runs runtime code (see `control`), so there is no lock.
 
+use crate::controlled::Controlled;
 use std::alloc::{GlobalAlloc, Layout};
 
 const PRIVATE_BASE: usize = 0x6000_0000_0000;
@@ -26,10 +27,10 @@ pub struct Heap;
 #[cfg_attr(not(test), global_allocator)]
 static HEAP: Heap = Heap;
 
-static mut PRIVATE: Region = Region { next: 0, free: [0; CLASSES] };
+static PRIVATE: Controlled<Region> = Controlled::new(Region { next: 0, free: [0; CLASSES] });
 /// Lives at the start of the shared region itself, so that parent and child agree on it.
-static mut SHARED: *mut Region = std::ptr::null_mut();
-static mut PERSISTENT: bool = false;
+static SHARED: Controlled<*mut Region> = Controlled::new(std::ptr::null_mut());
+static PERSISTENT: Controlled<bool> = Controlled::new(false);
 
 fn map(base: usize, flags: libc::c_int) {
     // The raw call: libc's functions are looked up in memory that comes from here.
@@ -82,10 +83,10 @@ unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: single-threaded, see the module's story.
         unsafe {
-            if PERSISTENT {
+            if PERSISTENT.get() {
                 return (*shared_region()).take(layout);
             }
-            let private = &raw mut PRIVATE;
+            let private = PRIVATE.as_ptr();
             if (*private).next == 0 {
                 map(PRIVATE_BASE, libc::MAP_PRIVATE);
                 (*private).next = PRIVATE_BASE;
@@ -100,7 +101,7 @@ unsafe impl GlobalAlloc for Heap {
             if (p as usize) >= SHARED_BASE {
                 (*shared_region()).give(p, layout)
             } else {
-                let private = &raw mut PRIVATE;
+                let private = PRIVATE.as_ptr();
                 (*private).give(p, layout)
             }
         }
@@ -114,12 +115,12 @@ unsafe impl GlobalAlloc for Heap {
         // persistent stays so.
         // SAFETY: single-threaded; the new layout is valid because the caller's is.
         unsafe {
-            let before = PERSISTENT;
-            PERSISTENT = (p as usize) >= SHARED_BASE;
+            let before = PERSISTENT.get();
+            PERSISTENT.set((p as usize) >= SHARED_BASE);
             let new = self.alloc(Layout::from_size_align_unchecked(new_size, layout.align()));
             std::ptr::copy_nonoverlapping(p, new, layout.size().min(new_size));
             self.dealloc(p, layout);
-            PERSISTENT = before;
+            PERSISTENT.set(before);
             new
         }
     }
@@ -128,12 +129,14 @@ unsafe impl GlobalAlloc for Heap {
 unsafe fn shared_region() -> *mut Region {
     // SAFETY: single-threaded; the mapping is created once and never removed.
     unsafe {
-        if SHARED.is_null() {
+        if SHARED.get().is_null() {
             map(SHARED_BASE, libc::MAP_SHARED);
-            SHARED = SHARED_BASE as *mut Region;
-            SHARED.write(Region { next: (SHARED_BASE + size_of::<Region>() + 15) & !15, free: [0; CLASSES] });
+            SHARED.set(SHARED_BASE as *mut Region);
+            SHARED
+                .get()
+                .write(Region { next: (SHARED_BASE + size_of::<Region>() + 15) & !15, free: [0; CLASSES] });
         }
-        SHARED
+        SHARED.get()
     }
 }
 
@@ -163,7 +166,7 @@ pub fn keep_to_oneself() {
 /// How far the private region is used.
 pub fn reach() -> usize {
     // SAFETY: single-threaded.
-    unsafe { PRIVATE.next }
+    unsafe { (*PRIVATE.as_ptr()).next }
 }
 
 /// Whether an address lies in one of the regions.
@@ -187,14 +190,12 @@ pub fn beside<T, R>(p: *const T, f: impl FnOnce() -> R) -> R {
 }
 
 fn within<R>(shared: bool, f: impl FnOnce() -> R) -> R {
-    // SAFETY: single-threaded; `f` does not unwind, because the runtime is built to abort on panic.
-    unsafe {
-        let before = PERSISTENT;
-        PERSISTENT = shared;
-        let r = f();
-        PERSISTENT = before;
-        r
-    }
+    let before = PERSISTENT.get();
+    PERSISTENT.set(shared);
+    // It does not unwind, because the runtime is built to abort on panic.
+    let r = f();
+    PERSISTENT.set(before);
+    r
 }
 
 /// Unit tests run on several threads, so there the allocator has a lock.

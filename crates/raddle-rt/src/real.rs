@@ -3,6 +3,7 @@
 //! Every interposed function forwards here when no execution is active. The addresses are looked up once,
 //! by the library constructor, before any of them can be needed by a second thread.
 
+use crate::controlled::Controlled;
 use libc::{c_char, c_int, c_void, size_t};
 use std::ffi::CStr;
 
@@ -171,7 +172,7 @@ extern "C" fn missing() -> ! {
     crate::fatal("a libc function that this program needs could not be found")
 }
 
-static mut REAL: *const Real = std::ptr::null();
+static REAL: Controlled<*const Real> = Controlled::new(std::ptr::null());
 
 /// The real functions.
 #[inline(always)]
@@ -179,20 +180,18 @@ pub fn real() -> &'static Real {
     // SAFETY: `REAL` is set once, by `init` in the library constructor, before other threads exist; `init`
     // is also called here because a malloc from the dynamic loader may come first.
     unsafe {
-        if REAL.is_null() {
+        if REAL.get().is_null() {
             init();
         }
-        &*REAL
+        &*REAL.get()
     }
 }
 
 /// Looks everything up.
 #[cold]
 pub fn init() {
-    // SAFETY: called from the constructor or the first malloc of the process, both single-threaded.
-    unsafe {
-        if REAL.is_null() {
-            REAL = Box::into_raw(Box::new(Real::load()));
-        }
+    // Called from the constructor or the first malloc of the process, both single-threaded.
+    if REAL.get().is_null() {
+        REAL.set(Box::into_raw(Box::new(Real::load())));
     }
 }

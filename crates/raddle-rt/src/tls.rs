@@ -9,6 +9,7 @@
 use crate::arch;
 use crate::real::real;
 use libc::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const DONOR_STACK: usize = 64 << 10;
 
@@ -116,15 +117,14 @@ fn segments() -> Vec<Segment> {
     out
 }
 
-static mut DONATED: usize = 0;
+/// The thread pointer of the latest donor; 0 until it has told.
+static DONATED: AtomicUsize = AtomicUsize::new(0);
 
 extern "C" fn donor(_: *mut c_void) -> *mut c_void {
-    // SAFETY: `DONATED` is read by the thread that waits for it in `donate`, through volatile accesses.
-    unsafe {
-        (&raw mut DONATED).write_volatile(arch::fs_base());
-        loop {
-            libc::pause();
-        }
+    DONATED.store(arch::fs_base(), Ordering::Release);
+    loop {
+        // SAFETY: a plain system call.
+        unsafe { libc::pause() };
     }
 }
 
@@ -149,7 +149,7 @@ fn donate() -> Block {
         let (mut all, mut old) = (std::mem::zeroed(), std::mem::zeroed());
         libc::sigfillset(&mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
-        (&raw mut DONATED).write_volatile(0);
+        DONATED.store(0, Ordering::Relaxed);
         let mut thread = 0;
         let failed = (real().pthread_create)(&mut thread, &attr, donor, std::ptr::null_mut());
         libc::pthread_sigmask(libc::SIG_SETMASK, &old, std::ptr::null_mut());
@@ -160,7 +160,7 @@ fn donate() -> Block {
         let mut fs = 0;
         while fs == 0 {
             (real().sched_yield)();
-            fs = (&raw const DONATED).read_volatile();
+            fs = DONATED.load(Ordering::Acquire);
         }
         Block { fs, fresh: true }
     }

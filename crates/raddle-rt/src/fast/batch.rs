@@ -12,6 +12,7 @@
 //! During a batch neither the steps are counted where others are nor is it noted who stands where, not even in a thread's own state; that is made up for at its
 //! end ([`Runtime::flush`]), which is before anything looks there or changes it.
 
+use crate::controlled::Controlled;
 use crate::fast::patch;
 use crate::fiber::Fiber;
 use crate::runtime::{Runtime, alone, me, rt};
@@ -51,9 +52,9 @@ pub struct StepBatch {
 }
 
 /// Thrown for nothing where one thread alone can go on, which is no decision.
-static mut DUMMY: Option<Dice> = None;
+static DUMMY: Controlled<Option<Dice>> = Controlled::new(None);
 
-static mut BATCH: StepBatch = StepBatch {
+static BATCH: Controlled<StepBatch> = Controlled::new(StepBatch {
     left: 0,
     next: null_mut(),
     next_sp: 0,
@@ -63,14 +64,13 @@ static mut BATCH: StepBatch = StepBatch {
     granted: 0,
     later: 0,
     pause: 0,
-};
+});
 
 /// The batch in progress, if there is one.
 #[inline(always)]
 pub fn batch() -> &'static mut StepBatch {
-    let batch = &raw mut BATCH;
-    // SAFETY: one controlled thread, which keeps no reference.
-    unsafe { &mut *batch }
+    // SAFETY: INV-ONE-THREAD, INV-NO-REF-ACROSS-SWITCH, INV-SHORT-REFS.
+    unsafe { &mut *BATCH.as_ptr() }
 }
 
 impl StepBatch {
@@ -103,13 +103,13 @@ impl StepBatch {
 
     /// Who takes the step; throws the dice for the next, and tells who takes that, and where that one's stack pointer is to be known by then.
     #[inline(always)]
-    pub fn next(&mut self) -> (*mut Fiber, *mut Fiber, &mut usize) {
+    pub fn next(&mut self) -> (*mut Fiber, *mut Fiber, *mut usize) {
         let next = self.next;
         // SAFETY: they are the strategy's, which stays where it is during an execution and is not used meanwhile, or ours.
         let dice = unsafe { &mut *self.dice };
         dice.throw();
         self.draw_next(dice);
-        (next, self.next, &mut self.next_sp)
+        (next, self.next, &raw mut self.next_sp)
     }
 
     #[inline(always)]
@@ -225,7 +225,6 @@ impl Runtime {
 
 /// Dice that nobody looks at.
 fn dummy() -> *mut Dice {
-    let dummy = &raw mut DUMMY;
-    // SAFETY: one controlled thread.
-    unsafe { (*dummy).get_or_insert_with(|| Dice::new(0)) }
+    // SAFETY: INV-ONE-THREAD, INV-SHORT-REFS: the strategy's own dice are not these.
+    unsafe { (*DUMMY.as_ptr()).get_or_insert_with(|| Dice::new(0)) }
 }

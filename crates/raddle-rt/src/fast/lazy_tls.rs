@@ -64,7 +64,7 @@ impl Body {
 static POSSIBLE: Controlled<bool> = Controlled::new(false);
 /// Return addresses of steps, and of hooks where functions end, after which thread-local storage is used. Few, in order of
 /// discovery.
-static mut USERS: Vec<usize> = Vec::new();
+static USERS: Controlled<Vec<usize>> = Controlled::new(Vec::new());
 
 /// Told of return addresses after which the thread pointer is needed from now on.
 type Told = fn(&dyn Fn(usize) -> bool);
@@ -103,9 +103,8 @@ pub fn unset_suffices(pc: usize) -> bool {
 
 /// Whether thread-local storage is known to be used after the step, or the end of a function, with this return address.
 pub fn is_needed_after(pc: usize) -> bool {
-    let users = &raw const USERS;
-    // SAFETY: one controlled thread.
-    unsafe { (*users).contains(&pc) }
+    // SAFETY: INV-ONE-THREAD, INV-SHORT-REFS.
+    unsafe { (*USERS.as_ptr()).contains(&pc) }
 }
 
 /// Whether fibers may be continued without.
@@ -122,8 +121,8 @@ pub fn mend(addr: usize) -> bool {
     // If a function has ended since the step, what follows its end is to have the pointer, and else what follows the step.
     let ended = f.fast.last_exit != 0 && needs_more(f.fast.last_exit);
     let since = if ended { f.fast.last_exit } else { f.fs_unset_since() };
-    let users = &raw mut USERS;
-    // SAFETY: one controlled thread, which is not inside of a list that it interrupted: runtime code uses no thread-local
+    let users = USERS.as_ptr();
+    // SAFETY: INV-ONE-THREAD, and that thread is not inside of a list that it interrupted: runtime code uses no thread-local
     // storage, but for libc functions that it calls.
     unsafe {
         if !(*users).contains(&since) {

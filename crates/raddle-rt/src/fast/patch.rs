@@ -86,7 +86,7 @@ struct Patches {
 }
 
 /// `None` where code cannot be changed.
-static mut PATCHES: Option<Patches> = None;
+static PATCHES: Controlled<Option<Patches>> = Controlled::new(None);
 /// Whether calls are overwritten now; see [`is_on`].
 pub static ON: Controlled<bool> = Controlled::new(false);
 
@@ -97,9 +97,8 @@ pub fn is_on() -> bool {
 }
 
 fn patches() -> Option<&'static mut Patches> {
-    let p = &raw mut PATCHES;
-    // SAFETY: one controlled thread, which keeps no reference beyond its function.
-    unsafe { (*p).as_mut() }
+    // SAFETY: INV-ONE-THREAD, INV-SHORT-REFS.
+    unsafe { (*PATCHES.as_ptr()).as_mut() }
 }
 
 /// Makes it possible in this process, a child that has its own copy of the code.
@@ -112,8 +111,8 @@ pub fn allow() {
         station: station(rt().store.image.range.0),
         own: own_code(),
     });
-    // SAFETY: one controlled thread.
-    unsafe { PATCHES = new };
+    // SAFETY: INV-ONE-THREAD, INV-SHORT-REFS.
+    unsafe { *PATCHES.as_ptr() = new };
 }
 
 /// Takes the known calls out for the execution that is about to begin, or puts them back.

@@ -46,13 +46,13 @@ pub fn run_on(site: &'static FastSite) -> bool {
     if !f.held.is_empty() {
         return false;
     }
-    let s = batch();
-    if !s.step() {
+    if !batch().step() {
         return false;
     }
     f.come_to(site);
-    let (next, later, ahead) = s.next();
-    // SAFETY: a member of the batch is a fiber of this execution, boxed, which stands before a step or is the running one.
+    let (next, later, ahead) = batch().next();
+    // SAFETY: a member of the batch is a fiber of this execution, boxed, which stands before a step or is the running one. What is kept
+    // across the switch is pointers (INV-NO-REF-ACROSS-SWITCH); the batch itself stays where it is.
     unsafe {
         set_me(&mut *next);
         let (before, fs) = (f as *mut Fiber as usize, (*next).body.fast.next_fs);
@@ -64,7 +64,7 @@ pub fn run_on(site: &'static FastSite) -> bool {
             ahead,
         );
     }
-    if !s.is_on() {
+    if !batch().is_on() {
         went_on();
     }
     true

@@ -4,6 +4,7 @@
 //! cache: hook calls are hardly ever closer to each other than eight bytes, and each eight bytes of code have an entry. What
 //! does not fit is looked up again.
 
+use crate::controlled::Controlled;
 use crate::fast::{self, AtomicOp, FastSite};
 use crate::image::{AccessKind, Class};
 use crate::recent::{RECENT, slots};
@@ -37,19 +38,19 @@ struct Apart([Known; RECENT]);
 
 const NONE: Known = Known { key: 0, site: SiteId(0), class: Class::Data };
 
-static mut KNOWN: Apart = Apart([NONE; RECENT]);
+static KNOWN: Controlled<Apart> = Controlled::new(Apart([NONE; RECENT]));
 
 /// Whether an address is in this table of facts about the program's instructions: true in every execution, so that it
 /// need not be put back after one.
 pub fn caches(addr: usize) -> bool {
-    addr.wrapping_sub(&raw const KNOWN as usize) < size_of::<Apart>()
+    addr.wrapping_sub(KNOWN.as_ptr() as usize) < size_of::<Apart>()
 }
 
 #[inline(always)]
 fn entry(pc: usize) -> &'static mut Known {
-    // SAFETY: one controlled thread, which keeps no reference; the index is in range.
+    // SAFETY: INV-ONE-THREAD, INV-SHORT-REFS.
     unsafe {
-        let known = &raw mut KNOWN;
+        let known = KNOWN.as_ptr();
         &mut (*known).0[(pc >> 3) & (slots() - 1) & (RECENT - 1)]
     }
 }
@@ -112,8 +113,8 @@ pub fn fast_atomic(pc: usize) -> Option<FastSite> {
 
 /// What follows accesses with certain return addresses needs the thread pointer.
 pub fn restore_fs_after(which: impl Fn(usize) -> bool) {
-    let all = &raw mut KNOWN;
-    // SAFETY: one controlled thread, which keeps no reference.
+    let all = KNOWN.as_ptr();
+    // SAFETY: INV-ONE-THREAD, INV-SHORT-REFS: `which` looks at addresses only.
     for known in unsafe { &mut (*all).0 } {
         let pc = known.key & !(HOT | LAZY_TLS);
         if known.key == pc | HOT | LAZY_TLS && which(pc) {
@@ -134,6 +135,6 @@ pub fn mark_fast_atomic(pc: usize) {
 /// Forgets all that: something that did not matter now does.
 pub fn invalidate_all() {
     fast::on_learned();
-    // SAFETY: one controlled thread, which keeps no reference.
-    unsafe { KNOWN.0 = [NONE; RECENT] };
+    // SAFETY: INV-ONE-THREAD, INV-SHORT-REFS.
+    unsafe { (*KNOWN.as_ptr()).0 = [NONE; RECENT] };
 }

@@ -1,5 +1,6 @@
 //! Thread-specific data: libc stores the values, in the block that the fiber runs on; we run the destructors.
 
+use crate::controlled::Controlled;
 use crate::real::real;
 use crate::runtime::{self, Inside};
 use libc::{c_int, c_void, pthread_key_t};
@@ -7,12 +8,11 @@ use libc::{c_int, c_void, pthread_key_t};
 type Destructor = unsafe extern "C" fn(*mut c_void);
 
 /// Keys with destructors. Kept for the life of the process, like the keys themselves.
-static mut KEYS: Vec<(pthread_key_t, Destructor)> = Vec::new();
+static KEYS: Controlled<Vec<(pthread_key_t, Destructor)>> = Controlled::new(Vec::new());
 
-#[allow(static_mut_refs)]
 fn keys() -> &'static mut Vec<(pthread_key_t, Destructor)> {
-    // SAFETY: used by the one controlled thread, or before there is one.
-    unsafe { &mut KEYS }
+    // SAFETY: INV-ONE-THREAD, INV-SHORT-REFS.
+    unsafe { &mut *KEYS.as_ptr() }
 }
 
 /// # Safety
