@@ -1,7 +1,7 @@
 //! Whether this machine and this compiler can do it at all, found out before anything is built.
 
+use crate::build::wrapper;
 use crate::error::{Context, Error, Result};
-use crate::wrapper;
 use std::path::Path;
 use std::process::{Command, Stdio};
 

@@ -1,45 +1,34 @@
 //! `cargo raddle`: tests concurrent Rust code under controlled thread schedules.
 //!
-//! Each module has one job. `compile` builds the code under test (through `wrapper`, which is this program
-//! again in the place of rustc), `discover` lists its tests, `supervise` runs each in a `worker` process and
-//! confirms what it finds, `finding` keeps it in a file, `replay` repeats it. `events` and `console` say so
-//! to scripts and to people. `hunt` makes tests for a type and does all that with them.
+//! `build` builds the code under test (through `wrapper`, which is this program again in the place of rustc), `test` lists its
+//! tests, runs each in a process of `worker` and confirms what it finds, `findings` keeps it in files, `report` says so to
+//! people and to scripts. `hunt` makes tests for a type and does all that with them.
 #![forbid(unsafe_code)]
 
 mod build;
-mod cargo;
+mod build_command;
 mod cli;
-mod columns;
-mod compile;
-mod console;
-mod discover;
 mod error;
-mod events;
 mod exit;
-mod explain;
-mod finding;
-mod hash;
+mod findings;
+mod fingerprint;
+mod fixed_length_path;
 mod host;
 mod hunt;
 mod interrupt;
-mod output;
-mod padded;
-mod replay;
-mod runtime;
+mod report;
 mod sandbox;
-mod scratch;
-mod sources;
-mod supervise;
 mod test;
 mod worker;
-mod wrapper;
 
+use build::wrapper;
 use clap::Parser;
 use cli::{Cli, Command};
 use error::Result;
-use events::{Event, Summary};
+
 use exit::Exit;
-use output::Output;
+use report::event::{Event, Summary};
+use report::output::Output;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -101,8 +90,8 @@ fn dispatch(cli: &Cli) -> Exit {
     let mut summary = Summary::new();
     let result = match &cli.command {
         Command::Test(args) => test::run(args, &mut output, &mut summary),
-        Command::Replay(args) => replay::run(args, &mut output, &mut summary),
-        Command::Build { build, format } => build::run(build, *format, &output, &mut summary),
+        Command::Replay(args) => test::replay::run(args, &mut output, &mut summary),
+        Command::Build { build, format } => build_command::run(build, *format, &output, &mut summary),
         Command::Hunt(_) => Ok(()),
     };
     finish(cli, result, &mut output, &mut summary)

@@ -4,9 +4,9 @@
 //! thread-local may have had a part in what was seen, and then its schedule means nothing elsewhere. In that case the
 //! same search is done once more with a fresh process for every execution, within bounds.
 
-use super::driver::seeded;
-use super::executor::Workers;
 use super::judge;
+use super::search::seeded;
+use crate::worker::session::Workers;
 use raddle_core::Kind;
 use raddle_core::protocol::Failure;
 use raddle_core::schedule::Schedule;

@@ -1,6 +1,6 @@
 //! The oracle's verdicts, in words.
 
-use crate::sources::Sources;
+use crate::report::sources::Sources;
 use raddle_core::Kind;
 use raddle_core::protocol::Failure;
 use raddle_core::strategy::order;

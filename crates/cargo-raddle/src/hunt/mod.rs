@@ -5,50 +5,44 @@
 //! `prove` has `confirm` repeat it in a fresh process and makes it small, `store` keeps it in a file and `replay` repeats that. `report` and
 //! `events` say so to people and to scripts.
 
-mod build;
-mod clock;
-mod confirm;
-mod driver;
-mod events;
-mod executor;
-mod hunted;
-mod judge;
-mod numbers;
+pub mod confirm;
+mod cpu_time;
+pub mod judge;
 mod places;
 pub mod prepare;
 mod prove;
 pub mod replay;
-mod replies;
-mod report;
-mod statics;
-mod store;
-mod subject;
+pub mod result;
+mod search;
+pub mod statics;
+pub mod subject;
 mod watch;
 
+use crate::build::compile::absolute;
+use crate::build::runtime_lib::Runtime;
 use crate::cli::{Format, HuntArgs, HuntSearchArgs};
-use crate::compile::absolute;
-use crate::console;
 use crate::error::{self, Error, Result};
 use crate::exit::Exit;
-use crate::explain::many;
+pub use crate::findings::hunt::MODE;
 use crate::host;
 use crate::interrupt;
-use crate::runtime::Runtime;
+use crate::report::console;
+use crate::report::failure_text::many;
+use crate::report::hunt_event::{self as events, Event, Stats, Summary};
+use crate::report::hunt_text as report;
 use crate::sandbox;
-use crate::scratch::Scratch;
-use driver::Lab;
-use events::{Event, Stats, Summary};
-use hunted::{End, Hunted, Progress, Settings};
+use crate::worker::scratch::Scratch;
 use indicatif::{ProgressBar, ProgressStyle};
 use prepare::{Prepared, Prospect};
 use raddle_hunt::{Role, generate};
+use result::{End, Hunted, Progress, Settings};
+use search::Lab;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
-pub use store::MODE;
 use subject::Subject;
 
 /// Time per type unless told otherwise.

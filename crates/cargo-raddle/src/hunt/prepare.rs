@@ -1,16 +1,16 @@
 //! Which types there are, and a harness for each.
 
-use super::build;
 use super::places;
 use super::statics;
 use super::subject::{Origin, Subject};
-use crate::cargo;
+use crate::build::cargo;
+use crate::build::compile::{absolute, nearest_manifest};
+use crate::build::harness;
+use crate::build::runtime_lib::Runtime;
 use crate::cli::HuntArgs;
-use crate::compile::{absolute, nearest_manifest};
 use crate::error::{Context, Error, Result};
-use crate::hash;
+use crate::fingerprint;
 use crate::host;
-use crate::runtime::Runtime;
 use crate::sandbox;
 use raddle_api::find::{all_candidates, find_type};
 use raddle_api::harness::{Dependency, HarnessError, Request, generate};
@@ -141,10 +141,10 @@ impl Prepared {
         })?;
         let args = &self.args.build;
         let package = source.package();
-        let built = build::build(
+        let built = harness::build(
             &generated,
             runtime,
-            &build::Options {
+            &harness::Options {
                 out: &self.builds,
                 opt_level: &args.opt_level,
                 debug_assertions: !args.no_debug_assertions,
@@ -166,7 +166,8 @@ impl Prepared {
             Some(_) => origin.published = Some(format!("{}@{}", package.name, package.version)),
             None => origin.manifest = Some(source.manifest.clone()),
         }
-        let fingerprint = hash::file(&built.executable).context(|| "cannot read the harness".into())?;
+        let fingerprint =
+            fingerprint::file(&built.executable).context(|| "cannot read the harness".into())?;
         let wanted = self.args.search.generator == "maptest";
         let accesses = wanted.then(|| self.accesses(source, &prospect.target, &generated.dir, &fingerprint));
         let (places, placing) = places::make(&generated.dir, &fingerprint, &built.executable);

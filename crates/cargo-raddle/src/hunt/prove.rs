@@ -1,13 +1,13 @@
 //! What a search suspects is proved: confirmed by processes in which nothing has run, made small, and kept.
 
-use super::clock::Reading;
 use super::confirm::{self, Confirmed, Refuted};
-use super::driver::{Hunt, Ran, executed};
-use super::executor::Workers;
-use super::hunted::Unconfirmed;
+use super::cpu_time::Reading;
 use super::judge;
-use super::store::{Kept, Saved};
+use super::result::Unconfirmed;
+use super::search::{Hunt, Ran, executed};
+use crate::findings::hunt::{Kept, Saved};
 use crate::interrupt;
+use crate::worker::session::Workers;
 use raddle_core::Kind;
 use raddle_core::protocol::{Failure, RUNAWAY};
 use raddle_hunt::generate::{Fault, NeverReturned, Plan};

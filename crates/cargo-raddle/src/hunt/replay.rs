@@ -1,20 +1,20 @@
 //! `cargo raddle replay` of a finding of a hunt: build the harness again, repeat the test under its schedule.
 
-use super::driver::Lab;
-use super::hunted::Settings;
 use super::prepare::Prepared;
 use super::prove::repeat;
-use super::report;
-use super::store::{Kept, Saved};
+use super::result::Settings;
+use super::search::Lab;
+use crate::build::compile::absolute;
+use crate::build::runtime_lib::Runtime;
 use crate::cli::{Format, HuntArgs, HuntBuildArgs, HuntFunctionArgs, HuntSearchArgs, ReplayArgs};
-use crate::compile::absolute;
-use crate::console;
 use crate::error::{Error, Result};
-use crate::events::{Event, Summary};
 use crate::exit::Exit;
-use crate::output::Output;
-use crate::runtime::Runtime;
-use crate::scratch::Scratch;
+use crate::findings::hunt::{Kept, Saved};
+use crate::report::console;
+use crate::report::event::{Event, Summary};
+use crate::report::hunt_text as report;
+use crate::report::output::Output;
+use crate::worker::scratch::Scratch;
 use raddle_core::protocol::Job;
 use raddle_hunt::ExecutorError;
 use std::io::Write;

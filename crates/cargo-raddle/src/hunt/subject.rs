@@ -1,10 +1,10 @@
 //! A harness that has been built, and where it came from.
 
 use super::{places, statics};
+use crate::build::compile::absolute;
 use crate::cli::HuntArgs;
-use crate::compile::absolute;
 use crate::error::{Context, Error, Result};
-use crate::hash;
+use crate::fingerprint;
 use raddle_api::harness::Dropped;
 use raddle_hunt::Harness;
 use raddle_mir::TypeAccesses;
@@ -126,7 +126,7 @@ impl Subject {
         let harness: Harness = serde_json::from_value(described)
             .map_err(|e| Error::Hunt(format!("`{}` describes no harness: {e}", descriptor.display())))?;
         let fingerprint =
-            hash::file(&executable).context(|| format!("cannot read `{}`", executable.display()))?;
+            fingerprint::file(&executable).context(|| format!("cannot read `{}`", executable.display()))?;
         let mut origin = Origin::new(args, &harness.target);
         let root = descriptor.parent().unwrap_or(Path::new("/")).to_owned();
         let accesses = statics::load(&root, &fingerprint).map(Ok);

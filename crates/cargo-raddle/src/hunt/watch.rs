@@ -1,8 +1,8 @@
 //! Running tests with an eye on what comes.
 
-use super::clock::Reading;
-use super::driver::{Hunt, Ran, executed};
-use super::executor::{Watched, Workers};
+use super::cpu_time::Reading;
+use super::search::{Hunt, Ran, executed};
+use crate::worker::session::{Watched, Workers};
 use raddle_hunt::generate::Plan;
 use raddle_hunt::protocol::Rest;
 use raddle_hunt::{ExecutorError, Run, RunReply};

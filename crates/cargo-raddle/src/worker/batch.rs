@@ -5,11 +5,11 @@
 //! descriptor 0: the only descriptor besides 1 and 2 that a child can be given without `unsafe`. Worker and
 //! everything it starts form a process group of their own, which is killed as a whole.
 
-use crate::compile::Target;
+use crate::build::compile::Target;
+use crate::build::runtime_lib::Runtime;
 use crate::error::{Context, Error, Result};
+use crate::fixed_length_path::padded;
 use crate::interrupt::{self, Group};
-use crate::padded::padded;
-use crate::runtime::Runtime;
 use raddle_core::protocol::{Entry, Failure, JOB_VAR, Job, Message, Stats, Stop};
 use std::io::{BufRead, BufReader, PipeReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};

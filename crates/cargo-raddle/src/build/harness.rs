@@ -1,11 +1,11 @@
 //! Builds a generated harness with the hooks.
 
-use crate::compile;
+use crate::build::compile;
+use crate::build::runtime_lib::Runtime;
+use crate::build::wrapper;
 use crate::error::{Context, Error, Result};
 use crate::host::TARGET;
 use crate::interrupt;
-use crate::runtime::Runtime;
-use crate::wrapper;
 use cargo_metadata::Message;
 use cargo_metadata::diagnostic::DiagnosticLevel;
 use raddle_api::harness::HarnessSource;

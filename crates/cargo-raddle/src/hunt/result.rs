@@ -1,9 +1,9 @@
 //! What a hunt is told, and what comes of it.
 
-use super::executor::Totals;
 use super::statics::StaticCoverage;
-use super::store::Kept;
 use crate::error;
+use crate::findings::hunt::Kept;
+use crate::worker::session::Totals;
 use raddle_core::outcome::Kind;
 use raddle_core::protocol::Timeouts;
 use raddle_core::trace::Symbols;

@@ -1,24 +1,24 @@
 //! `cargo raddle replay`: rebuild what a finding was found in, repeat it, and show the interleaving.
 
+use crate::build::compile::{Target, Workspace, absolute, foreign};
+use crate::build::runtime_lib::Runtime;
 use crate::cli::{BuildArgs, Format, ReplayArgs};
-use crate::compile::{Target, Workspace, absolute, foreign};
-use crate::console;
-use crate::discover::{self, Test};
 use crate::error::{Error, Result};
-use crate::events::{Event, Summary};
 use crate::exit::Exit;
-use crate::explain::explain;
-use crate::finding::{self, Finding, Origin, Repeat};
+use crate::findings::format::{self as finding, Finding, Origin, Repeat};
 use crate::host;
 use crate::hunt;
 use crate::interrupt;
-use crate::output::Output;
-use crate::runtime::Runtime;
+use crate::report::console;
+use crate::report::event::{Event, Summary};
+use crate::report::failure_text::explain;
+use crate::report::output::Output;
+use crate::report::sources::Sources;
 use crate::sandbox;
-use crate::scratch::Scratch;
-use crate::sources::Sources;
-use crate::supervise::{Lab, Replayed};
-use crate::worker::MESSAGE_FD;
+use crate::test::discover::{self, Test};
+use crate::test::supervise::{Lab, Replayed};
+use crate::worker::batch::MESSAGE_FD;
+use crate::worker::scratch::Scratch;
 use raddle_core::protocol::{Entry, Failure, Job};
 use std::io::Write;
 use std::path::{Path, PathBuf};

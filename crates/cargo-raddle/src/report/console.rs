@@ -1,14 +1,14 @@
 //! Results for people: a listing like cargo's own, then the findings, then the totals.
 
-use crate::columns::Layout;
-use crate::discover::Test;
 use crate::error::Result;
-use crate::events::Summary;
 use crate::exit::Exit;
-use crate::explain::{brief, explain, many};
-use crate::finding::{Finding, next_step};
-use crate::sources::Sources;
-use crate::supervise::{Tested, Verdict};
+use crate::findings::format::{Finding, next_step};
+use crate::report::columns::Layout;
+use crate::report::event::Summary;
+use crate::report::failure_text::{brief, explain, many};
+use crate::report::sources::Sources;
+use crate::test::discover::Test;
+use crate::test::supervise::{Tested, Verdict};
 use indicatif::{ProgressBar, ProgressStyle};
 use raddle_core::protocol::{Stats, Stop, Unexplored};
 use std::fmt::Write as _;

@@ -1,8 +1,8 @@
 //! Results for scripts: one JSON object per line on standard output, described in docs/json.md.
 
-use crate::discover::Test;
 use crate::exit::Exit;
-use crate::supervise::{Tested, Unconfirmed, Verdict};
+use crate::test::discover::Test;
+use crate::test::supervise::{Tested, Unconfirmed, Verdict};
 use raddle_core::outcome::Kind;
 use raddle_core::protocol::{Job, Stats, Stop};
 use raddle_core::trace::Site;

@@ -1,10 +1,10 @@
 //! What a hunt says to scripts; described in docs/json.md.
 
-use super::hunted::{End, Hunted, Sample, Settings, Unconfirmed};
-use super::statics::StaticCoverage;
-use super::store::Kept;
-use super::subject::Subject;
 use crate::exit::Exit;
+use crate::findings::hunt::Kept;
+use crate::hunt::result::{End, Hunted, Sample, Settings, Unconfirmed};
+use crate::hunt::statics::StaticCoverage;
+use crate::hunt::subject::Subject;
 use raddle_core::coverage::map::Tally;
 use raddle_core::outcome::Kind;
 use raddle_core::trace::Site;

@@ -1,14 +1,14 @@
 //! Builds the code under test with the hooks, and says which executables came out.
 
-use crate::cargo;
+use crate::build::cargo;
+use crate::build::runtime_lib::Runtime;
+use crate::build::wrapper;
 use crate::cli::BuildArgs;
 use crate::error::{Context, Error, Result};
-use crate::hash;
+use crate::fingerprint;
 use crate::host::TARGET;
 use crate::interrupt::interrupted;
-use crate::runtime::Runtime;
 use crate::sandbox::Confinement;
-use crate::wrapper;
 use cargo_metadata::{Message, Metadata, MetadataCommand, Package};
 use raddle_core::protocol::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -316,7 +316,7 @@ fn environment(package: &Package) -> BTreeMap<String, OsString> {
 
 /// Where instrumented builds go, below a directory of ours.
 pub fn build_dir(out: &Path) -> PathBuf {
-    let flags = hash::short(wrapper::INSTRUMENT.join(" ").as_bytes());
+    let flags = fingerprint::short(wrapper::INSTRUMENT.join(" ").as_bytes());
     out.join(format!("build-{}", &flags[..8]))
 }
 
@@ -369,7 +369,7 @@ pub fn absolute(path: &Path) -> Result<PathBuf> {
 }
 
 fn fingerprint(executable: &Path) -> Result<String> {
-    hash::file(executable).context(|| format!("cannot read `{}`", executable.display()))
+    fingerprint::file(executable).context(|| format!("cannot read `{}`", executable.display()))
 }
 
 /// Which of cargo's two ways to build.

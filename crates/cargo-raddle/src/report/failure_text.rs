@@ -1,7 +1,7 @@
 //! A failure in words: what happened, where, and what every thread was doing.
 
-use crate::columns::{self, Layout, thread_name};
-use crate::sources::Sources;
+use crate::report::columns::{self, Layout, thread_name};
+use crate::report::sources::Sources;
 use raddle_core::outcome::Kind;
 use raddle_core::protocol::{Failure, ThreadInfo, ThreadState};
 use raddle_core::trace::Site;

@@ -1,7 +1,7 @@
 //! How long things keep a processor busy, in this process and in its workers.
 
-use super::executor::Totals;
-use super::hunted::Stages;
+use super::result::Stages;
+use crate::worker::session::Totals;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 

@@ -1,23 +1,27 @@
 //! `cargo raddle test`.
 
+pub mod discover;
+pub mod replay;
+pub mod supervise;
+
+use crate::build::compile::{Built, Workspace, absolute, foreign};
+use crate::build::runtime_lib::Runtime;
 use crate::cli::{SearchArgs, TestArgs};
-use crate::compile::{Built, Workspace, absolute, foreign};
-use crate::discover::{self, Filter, Test};
 use crate::error::{Error, Result};
-use crate::events::Summary;
 use crate::exit::Exit;
-use crate::explain::many;
-use crate::finding::Origin;
+use crate::findings::format::Origin;
 use crate::host;
-use crate::output::Output;
-use crate::runtime::Runtime;
+use crate::report::event::Summary;
+use crate::report::failure_text::many;
+use crate::report::output::Output;
 use crate::sandbox;
-use crate::scratch::Scratch;
-use crate::supervise::{Lab, Tested};
-use crate::worker::MESSAGE_FD;
+use crate::worker::batch::MESSAGE_FD;
+use crate::worker::scratch::Scratch;
+use discover::{Filter, Test};
 use raddle_core::protocol::{Entry, Job, Stats};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use supervise::{Lab, Tested};
 
 /// Builds, runs, reports; the totals grow as it goes, so that an error in the middle loses nothing.
 pub fn run(args: &TestArgs, output: &mut Output, summary: &mut Summary) -> Result<()> {

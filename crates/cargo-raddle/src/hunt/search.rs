@@ -1,16 +1,16 @@
 //! The hunt for one type: make tests, run them, and judge what came.
 
-use super::clock::Reading;
-use super::executor::{Launch, Totals, Workers};
-use super::hunted::{End, Hunted, Progress, Sample, Settings, Stages, has_settled};
+use super::cpu_time::Reading;
 use super::judge;
+use super::result::{End, Hunted, Progress, Sample, Settings, Stages, has_settled};
 use super::statics::{self, StaticCoverage};
-use super::store::Kept;
 use super::subject::Subject;
+use crate::build::runtime_lib::Runtime;
 use crate::error::{Context, Error, Result};
+use crate::findings::hunt::Kept;
 use crate::interrupt;
-use crate::runtime::Runtime;
 use crate::sandbox::Confinement;
+use crate::worker::session::{Launch, Totals, Workers};
 use raddle_core::protocol::{Entry, Job};
 use raddle_core::trace::Symbols;
 use raddle_hunt::generate::{self, Generator, PatternCoverage, Plan};

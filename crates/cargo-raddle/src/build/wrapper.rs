@@ -6,8 +6,8 @@
 //! `RUSTC_BOOTSTRAP`, or crates would switch on nightly code. Cargo names the crate being compiled in
 //! `CARGO_CRATE_NAME`, and only when it compiles one itself.
 
+use crate::fixed_length_path::padded;
 use crate::host::TARGET;
-use crate::padded::padded;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -180,7 +180,7 @@ fn link_args(runtime: &Path) -> Vec<OsString> {
 /// Where to look for the runtime that was installed last, given the file of one.
 fn current(runtime: &Path) -> PathBuf {
     let all = runtime.parent().and_then(Path::parent);
-    all.unwrap_or(Path::new("/")).join(crate::runtime::CURRENT)
+    all.unwrap_or(Path::new("/")).join(crate::build::runtime_lib::CURRENT)
 }
 
 /// The value of `--name value` or `--name=value`.

@@ -1,16 +1,16 @@
 //! What a hunt says to people.
 
-use super::events::{Pairs, Patterns, Summary};
-use super::hunted::{End, Hunted, Progress, Unconfirmed};
-use super::judge;
-use super::store::Kept;
-use super::subject::Subject;
-use crate::columns::{self, Labels, Layout};
+use super::failure_text::{self as explain, many};
+use super::hunt_event::{Pairs, Patterns, Summary};
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::explain::{self, many};
-use crate::finding::next_step;
-use crate::sources::Sources;
+use crate::findings::format::next_step;
+use crate::findings::hunt::Kept;
+use crate::hunt::judge;
+use crate::hunt::result::{End, Hunted, Progress, Unconfirmed};
+use crate::hunt::subject::Subject;
+use crate::report::columns::{self, Labels, Layout};
+use crate::report::sources::Sources;
 use raddle_core::pattern::{AccessKind, Step, Who};
 use raddle_core::trace::Trace;
 use raddle_core::{NameId, Op, SiteId};
@@ -85,13 +85,13 @@ fn labels(harness: &Harness, test: &Test, calls: &[CallRecord], trace: &Trace) -
 }
 
 /// A type in one line.
-pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) -> String {
+pub fn outcome(target: &str, verdict: &crate::hunt::Verdict, hunted: Option<&Hunted>) -> String {
     let said = match verdict {
-        super::Verdict::Clean => "ok".to_owned(),
-        super::Verdict::Found(n) => format!("FOUND {n}"),
-        super::Verdict::Untested(why) => format!("NOT TESTED: {why}"),
-        super::Verdict::Skipped(why) => format!("skipped: {why}"),
-        super::Verdict::Error(why) => format!("ERROR: {why}"),
+        crate::hunt::Verdict::Clean => "ok".to_owned(),
+        crate::hunt::Verdict::Found(n) => format!("FOUND {n}"),
+        crate::hunt::Verdict::Untested(why) => format!("NOT TESTED: {why}"),
+        crate::hunt::Verdict::Skipped(why) => format!("skipped: {why}"),
+        crate::hunt::Verdict::Error(why) => format!("ERROR: {why}"),
     };
     let Some(h) = hunted else { return format!("type {target} ... {said}") };
     let mut text = format!("type {target} ... {said} ({}", effort(h));
@@ -248,7 +248,7 @@ fn covered(patterns: &Patterns, unknown: Option<&String>) -> String {
 }
 
 /// A violation that did not repeat.
-pub fn unconfirmed(target: &str, u: &super::hunted::Unconfirmed) -> String {
+pub fn unconfirmed(target: &str, u: &crate::hunt::result::Unconfirmed) -> String {
     format!(
         "---- {target}: not confirmed ----\n{}: {}\nA fresh process did not repeat it: {}. It depends on something that \
          raddle does not control, or on what earlier tests had left behind.\n",

@@ -4,11 +4,11 @@
 //! test says on standard error is kept for the case that it dies. A worker that dies is replaced; the runs it did
 //! not answer are sent again one by one, and a run that ends another worker too is given up.
 
-use super::numbers::Numbers;
+use super::batch::{Log, describe};
+use super::id_map::Numbers;
 use super::replies::{Heard, Replies};
 use crate::interrupt::{self, Group};
 use crate::sandbox::Confinement;
-use crate::worker::{Log, describe};
 use raddle_core::protocol::{JOB_VAR, Job};
 use raddle_hunt::protocol::{ExecutorError, Reply, Request, Rest, Spent};
 use raddle_hunt::{Execution, Executor, Fresh, Run, RunReply};

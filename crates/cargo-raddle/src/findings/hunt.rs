@@ -1,13 +1,13 @@
 //! The file that a finding of a hunt is kept in. It belongs to the same family as the files of `cargo raddle
 //! test`: the same first fields, the same `failure`; `mode` tells them apart.
 
-use super::confirm::Confirmed;
-use super::judge;
-use super::subject::{Origin, Subject};
+use super::format::{self as finding, FORMAT, VERSION, relative, write};
+use crate::build::runtime_lib::Runtime;
 use crate::error::Result;
-use crate::finding::{self, FORMAT, VERSION, relative, write};
-use crate::hash;
-use crate::runtime::Runtime;
+use crate::fingerprint;
+use crate::hunt::confirm::Confirmed;
+use crate::hunt::judge;
+use crate::hunt::subject::{Origin, Subject};
 use raddle_core::protocol::{Failure, Job};
 use raddle_hunt::render::explanation;
 use raddle_hunt::{CallRecord, Harness, Test, check};
@@ -125,7 +125,7 @@ impl Saved {
             .expect("plain data becomes JSON");
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '.' };
         let target: String = self.target.replace("::", ".").chars().map(plain).take(80).collect();
-        format!("hunt-{target}-{}-{}.json", self.failure.kind.as_str(), &hash::short(&what)[..8])
+        format!("hunt-{target}-{}-{}.json", self.failure.kind.as_str(), &fingerprint::short(&what)[..8])
     }
 
     /// Writes the file; gives its path.
@@ -177,11 +177,11 @@ impl Saved {
 
 #[cfg(test)]
 mod tests {
-    use super::super::report;
     use super::*;
     use crate::cli::{Cli, Command};
-    use crate::columns::Layout;
-    use crate::finding::tests::{changed, failure, job};
+    use crate::findings::format::tests::{changed, failure, job};
+    use crate::report::columns::Layout;
+    use crate::report::hunt_text as report;
     use clap::Parser;
     use serde_json::{Value, json};
 

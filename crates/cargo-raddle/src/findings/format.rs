@@ -1,10 +1,10 @@
 //! The file that a finding is kept in: all that is needed to understand it and to repeat it.
 
+use crate::build::compile::Target;
+use crate::build::runtime_lib::{Runtime, write_whole};
 use crate::cli::BuildArgs;
-use crate::compile::Target;
 use crate::error::{Context, Error, Result};
-use crate::hash;
-use crate::runtime::{Runtime, write_whole};
+use crate::fingerprint;
 use raddle_core::protocol::{Entry, Failure, Job};
 use raddle_core::strategy;
 use serde::de::DeserializeOwned;
@@ -166,7 +166,7 @@ impl Finding {
         ]
         .map(plain);
         let place = place.iter().filter(|s| !s.is_empty()).cloned().collect::<Vec<_>>().join("-");
-        format!("{place}-{}-{}.json", failure.kind.as_str(), &hash::short(&what)[..8])
+        format!("{place}-{}-{}.json", failure.kind.as_str(), &fingerprint::short(&what)[..8])
     }
 
     /// Writes the file; gives its path.
@@ -301,9 +301,9 @@ pub fn relative(from: &Path, path: &Path) -> PathBuf {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::columns::Layout;
-    use crate::explain::explain;
-    use crate::sources::Sources;
+    use crate::report::columns::Layout;
+    use crate::report::failure_text::explain;
+    use crate::report::sources::Sources;
     use raddle_core::protocol::{Held, ThreadInfo, ThreadState};
     use raddle_core::schedule::{Schedule, Transfer};
     use raddle_core::trace::{NameId, Site, Symbols, Trace};

@@ -1,7 +1,7 @@
 //! The runtime library inside this command, and where it is put for programs to link to.
 
 use crate::error::{Context, Result};
-use crate::hash;
+use crate::fingerprint;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub struct Runtime {
 impl Runtime {
     /// Writes the library below `out` unless it is there already.
     pub fn install(out: &Path) -> Result<Self> {
-        let fingerprint = hash::short(LIBRARY);
+        let fingerprint = fingerprint::short(LIBRARY);
         let dir = out.join("rt").join(&fingerprint);
         let file = dir.join(FILE);
         if !file.is_file() {

@@ -1,10 +1,10 @@
 //! Runs tests in workers, several at a time, and believes a failure only when a fresh process repeats it.
 
-use crate::discover::Test;
 use crate::error::{Error, Result};
-use crate::finding::{Finding, Origin, Repeat};
+use crate::findings::format::{Finding, Origin, Repeat};
 use crate::interrupt;
-use crate::worker::{self, End, Launch, Report};
+use crate::test::discover::Test;
+use crate::worker::batch::{self, End, Launch, Report};
 use raddle_core::outcome::Kind;
 use raddle_core::protocol::{Failure, Job, Stats, Stop, Timeouts};
 use raddle_core::schedule::Schedule;
@@ -292,7 +292,7 @@ impl Lab<'_> {
             grace: self.grace,
             tag,
         };
-        worker::run(&launch, progress)
+        batch::run(&launch, progress)
     }
 
     fn finding(&self, test: &Test, repeat: Repeat, failure: Failure) -> Finding {

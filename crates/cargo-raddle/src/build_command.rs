@@ -1,13 +1,13 @@
 //! `cargo raddle build`: executables with the hooks, for people and scripts that run them themselves.
 
+use crate::build::compile::Workspace;
+use crate::build::runtime_lib::Runtime;
 use crate::cli::{BuildArgs, Format};
-use crate::compile::Workspace;
 use crate::error::{Error, Result};
-use crate::events::{Event, Summary};
 use crate::exit::Exit;
 use crate::host;
-use crate::output::Output;
-use crate::runtime::Runtime;
+use crate::report::event::{Event, Summary};
+use crate::report::output::Output;
 use std::io::Write;
 
 /// Builds and prints the path of each executable.

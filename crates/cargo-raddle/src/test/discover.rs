@@ -1,9 +1,9 @@
 //! Which tests an executable has, and which of them were asked for.
 
-use crate::compile::Target;
+use crate::build::compile::Target;
+use crate::build::runtime_lib::Runtime;
 use crate::error::{Error, Result};
-use crate::runtime::Runtime;
-use crate::worker;
+use crate::worker::batch;
 use raddle_core::protocol::Entry;
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -136,10 +136,10 @@ fn distance_to_part(part: &str, whole: &str) -> usize {
 
 fn ask(target: &Target, runtime: &Runtime, args: &[&str]) -> Result<Vec<String>> {
     let fail = |reason: String| Error::List { program: target.executable.clone(), reason };
-    let mut command = worker::command(target, runtime).map_err(|e| fail(e.to_string()))?;
+    let mut command = batch::command(target, runtime).map_err(|e| fail(e.to_string()))?;
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|e| fail(e.to_string()))?;
-    let _group = worker::group(target, &child);
+    let _group = batch::group(target, &child);
     let drain = |mut from: Box<dyn Read + Send>| {
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
@@ -161,11 +161,7 @@ fn ask(target: &Target, runtime: &Runtime, args: &[&str]) -> Result<Vec<String>>
     };
     if !status.success() {
         let text = stderr.join().unwrap_or_default();
-        return Err(fail(format!(
-            "{} {}",
-            worker::describe(status),
-            text.lines().last().unwrap_or_default()
-        )));
+        return Err(fail(format!("{} {}", batch::describe(status), text.lines().last().unwrap_or_default())));
     }
     Ok(parse_list(&stdout.join().unwrap_or_default()))
 }

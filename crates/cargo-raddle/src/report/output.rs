@@ -1,11 +1,11 @@
 //! Where results go: to people or to scripts.
 
 use crate::cli::Format;
-use crate::console::Console;
-use crate::discover::Test;
 use crate::error::{Error, Result};
-use crate::events::{Event, Summary};
-use crate::supervise::Tested;
+use crate::report::console::Console;
+use crate::report::event::{Event, Summary};
+use crate::test::discover::Test;
+use crate::test::supervise::Tested;
 use indicatif::ProgressBar;
 use raddle_core::protocol::Job;
 use std::path::PathBuf;
