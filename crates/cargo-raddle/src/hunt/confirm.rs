@@ -14,7 +14,7 @@ use raddle_core::trace::Symbols;
 use raddle_hunt::minimise::Found;
 use raddle_hunt::oracle::{Judgement, Oracle, Verdict};
 use raddle_hunt::protocol::ExecutorError;
-use raddle_hunt::{Execution, Executor, Fresh, Run, Test, wire};
+use raddle_hunt::{Execution, Executor, Fresh, Run, Search, Test, wire};
 use std::time::Duration;
 
 /// Executions of the second search.
@@ -68,7 +68,7 @@ pub fn confirm(
     workers: &mut Workers,
     oracle: &mut Oracle,
     found: &Found,
-    strategy: &str,
+    search: Search,
     seed: u64,
 ) -> Result<Result<Confirmed, Refuted>, ExecutorError> {
     workers.renew();
@@ -92,7 +92,7 @@ pub fn confirm(
     let again = Run {
         fresh: Fresh::Each,
         stop_at_failure: false,
-        ..Run::new(wire::encode(&found.test), strategy, seeded(seed, 0), SEARCH)
+        ..Run::new(wire::encode(&found.test), search, seeded(seed, 0), SEARCH)
     };
     let replies = workers.run(vec![again])?;
     let mut same = None;

@@ -34,7 +34,7 @@ use crate::sandbox;
 use crate::worker::scratch::Scratch;
 use indicatif::{ProgressBar, ProgressStyle};
 use prepare::{Prepared, Prospect};
-use raddle_hunt::{Role, generate};
+use raddle_hunt::Role;
 use result::{End, Hunted, Progress, Settings};
 use search::Lab;
 use std::collections::BTreeMap;
@@ -88,7 +88,7 @@ pub fn run(args: &HuntArgs) -> Exit {
 
 fn whole(args: &HuntArgs, voice: &mut Voice, summary: &mut Summary) -> Result<()> {
     host::check_machine(None)?;
-    let mut settings = settings(&args.search, !args.no_sandbox)?;
+    let mut settings = settings(&args.search, !args.no_sandbox);
     let prepared = Prepared::new(args)?;
     if args.search.budget.is_none() && args.search.schedules.is_none() && !prepared.named() {
         settings.budget = Some(share(prepared.prospects.len()));
@@ -283,21 +283,15 @@ fn count(summary: &mut Summary, result: &Outcome) {
     summary.exit_code = summary.exit();
 }
 
-fn settings(args: &HuntSearchArgs, sandbox: bool) -> Result<Settings> {
-    if !generate::NAMES.iter().any(|(name, _)| *name == args.generator) {
-        let known: Vec<String> =
-            generate::NAMES.iter().map(|(name, what)| format!("{name} ({what})")).collect();
-        let known = known.join(", ");
-        return Err(Error::Hunt(format!("no generator is called `{}`; there are {known}", args.generator)));
-    }
+fn settings(args: &HuntSearchArgs, sandbox: bool) -> Settings {
     let budget = match (args.budget, args.schedules) {
         (Some(Duration::ZERO), _) | (None, Some(_)) => None,
         (Some(budget), _) => Some(budget),
         (None, None) => Some(BUDGET),
     };
-    Ok(Settings {
+    Settings {
         seed: args.seed,
-        generator: args.generator.clone(),
+        generator: args.generator,
         strategy: args.strategy.clone(),
         per_test: args.per_test,
         threads: usize::try_from(args.threads).unwrap_or(2),
@@ -311,7 +305,7 @@ fn settings(args: &HuntSearchArgs, sandbox: bool) -> Result<Settings> {
         hang_ms: u64::try_from(args.hang.as_millis()).unwrap_or(u64::MAX),
         sandbox,
         patterns: args.patterns,
-    })
+    }
 }
 
 fn jobs(asked: Option<u64>) -> usize {

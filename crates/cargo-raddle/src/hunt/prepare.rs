@@ -168,7 +168,7 @@ impl Prepared {
         }
         let fingerprint =
             fingerprint::file(&built.executable).context(|| "cannot read the harness".into())?;
-        let wanted = self.args.search.generator == "maptest";
+        let wanted = self.args.search.generator.wants_analysis();
         let accesses = wanted.then(|| self.accesses(source, &prospect.target, &generated.dir, &fingerprint));
         let (places, placing) = places::make(&generated.dir, &fingerprint, &built.executable);
         Ok(Subject {

@@ -151,11 +151,12 @@ impl Hunt<'_> {
     ) -> std::result::Result<std::result::Result<Confirmed, Refuted>, ExecutorError> {
         let settings = self.lab.settings;
         let (found, small) = if is_large(&found.test) { self.shrunk(found)? } else { (found, false) };
-        let strategy = plan.runs.first().map_or(settings.strategy.as_str(), |(s, _)| s.as_str());
+        let searched = plan.runs.first().map(|run| run.search.clone());
+        let search = searched.unwrap_or_else(|| settings.strategy.as_str().into());
         // The sequential orders are run anew as well: a set of them that is not complete makes anything a violation.
         let mut anew = self.lab.last_word(self.subject);
         self.proof.set_deadline(Some(self.proved_by(confirm::PATIENCE)));
-        let first = confirm::confirm(&mut self.proof, &mut anew, &found, strategy, settings.seed)?;
+        let first = confirm::confirm(&mut self.proof, &mut anew, &found, search, settings.seed)?;
         self.oracle.learn(&anew);
         let first = match first {
             Ok(confirmed) => confirmed,

@@ -17,6 +17,7 @@ use crate::report::output::Output;
 use crate::worker::scratch::Scratch;
 use raddle_core::protocol::Job;
 use raddle_hunt::ExecutorError;
+use raddle_hunt::generate::GeneratorKind;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -132,7 +133,7 @@ fn hunt_args(args: &ReplayArgs, saved: &Saved, dir: &Path) -> HuntArgs {
             until_settled: None,
             schedules: Some(1),
             seed: saved.job.seed,
-            generator: "random".to_owned(),
+            generator: GeneratorKind::Random,
             patterns: false,
             strategy: "random".to_owned(),
             per_test: 1,
@@ -151,7 +152,7 @@ fn hunt_args(args: &ReplayArgs, saved: &Saved, dir: &Path) -> HuntArgs {
 fn settings(job: &Job) -> Settings {
     Settings {
         seed: job.seed,
-        generator: String::new(),
+        generator: GeneratorKind::Random,
         strategy: String::new(),
         per_test: 1,
         threads: 2,

@@ -7,7 +7,7 @@ use crate::worker::session::Totals;
 use raddle_core::outcome::Kind;
 use raddle_core::protocol::Timeouts;
 use raddle_core::trace::Symbols;
-use raddle_hunt::generate::{NeverReturned, PairCoverage, PatternCoverage};
+use raddle_hunt::generate::{GeneratorKind, NeverReturned, PairCoverage, PatternCoverage};
 use raddle_hunt::oracle::OracleCost;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub struct Settings {
     /// Decides everything that is drawn.
     pub seed: u64,
     /// How tests are made.
-    pub generator: String,
+    pub generator: GeneratorKind,
     /// How schedules are searched.
     pub strategy: String,
     /// Schedules per test.

@@ -6,7 +6,7 @@ use super::result::{End, Hunted, Progress, Sample, Settings, Stages, has_settled
 use super::statics::{self, StaticCoverage};
 use super::subject::Subject;
 use crate::build::runtime_lib::Runtime;
-use crate::error::{Context, Error, Result};
+use crate::error::{Context, Result};
 use crate::findings::hunt::Kept;
 use crate::interrupt;
 use crate::sandbox::Confinement;
@@ -15,7 +15,7 @@ use raddle_core::protocol::{Entry, Job};
 use raddle_core::trace::Symbols;
 use raddle_hunt::generate::{self, Generator, PatternCoverage, Plan};
 use raddle_hunt::oracle::{Care, Oracle, OracleCost, OracleOptions};
-use raddle_hunt::{Execution, ExecutorError, Run, RunReply, wire};
+use raddle_hunt::{BoundedSearch, Execution, ExecutorError, Run, RunReply, Search, wire};
 use raddle_mir::TypeAccesses;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -114,22 +114,21 @@ impl Lab<'_> {
 
     /// Whether memory-access patterns are followed: it costs time, and only some generators need it.
     fn follows(&self) -> bool {
-        self.settings.patterns || self.settings.generator.starts_with("maptest")
+        self.settings.patterns || self.settings.generator.follows_patterns()
     }
 
-    fn generator(&self, subject: &Subject) -> Result<Box<dyn Generator>> {
+    fn generator(&self, subject: &Subject) -> Box<dyn Generator> {
         let settings = self.settings;
         let options = generate::Options {
             suffixes: settings.threads,
-            runs: vec![(settings.strategy.clone(), settings.per_test)],
+            runs: vec![Search::from(settings.strategy.as_str()).most(settings.per_test)],
             ..generate::Options::default()
         };
-        let mut generator = generate::by_name(&settings.generator, &subject.harness, settings.seed, options)
-            .ok_or_else(|| Error::Hunt(format!("no generator is called `{}`", settings.generator)))?;
+        let mut generator = settings.generator.make(&subject.harness, settings.seed, options);
         if let Some(Ok(accesses)) = &subject.accesses {
             generator.inform(&statics::known(&subject.harness, accesses));
         }
-        Ok(generator)
+        generator
     }
 
     /// Hunts a type.
@@ -139,7 +138,7 @@ impl Lab<'_> {
         let job = self.job(subject);
         let patient = Job { hang_ms: job.hang_ms * CONFIRMING, ..job.clone() };
         let until = self.settings.budget.map(|b| began + b);
-        let mut generator = self.generator(subject)?;
+        let mut generator = self.generator(subject);
         let mut hunt = Hunt {
             lab: self,
             subject,
@@ -208,7 +207,7 @@ impl Lab<'_> {
         done.stages.start += Duration::from_micros(hunt.search.totals.spent.start);
         done.processor =
             clock.spent(&hunt.search.totals) + Duration::from_micros(hunt.proof.totals.spent.all);
-        done.symbols = std::mem::take(&mut hunt.search.numbers.symbols);
+        done.symbols = std::mem::take(&mut hunt.search.ids.symbols);
         if let (Some(patterns), Some(accesses)) = (&done.patterns, &subject.accesses) {
             let cover = |a: &TypeAccesses| StaticCoverage::new(a, patterns, &done.symbols);
             done.statics = Some(accesses.as_ref().map(cover).map_err(Clone::clone));
@@ -375,18 +374,18 @@ impl Hunt<'_> {
     fn limit(&mut self, plans: Vec<Plan>, left: &mut u64) -> (Vec<Plan>, Vec<Run>) {
         let (mut kept, mut all) = (vec![], vec![]);
         for mut plan in plans {
-            for (_, executions) in &mut plan.runs {
-                *executions = (*executions).min(*left);
-                *left -= *executions;
+            for run in &mut plan.runs {
+                run.executions = run.executions.min(*left);
+                *left -= run.executions;
             }
-            plan.runs.retain(|(_, executions)| *executions > 0);
+            plan.runs.retain(|run| run.executions > 0);
             if plan.runs.is_empty() {
                 continue;
             }
             let test = wire::encode(&plan.test);
             // Judging wrong results is dear, because many orders of the calls have to be looked at.
             let only_failures = self.is_known(&plan.test);
-            for (strategy, executions) in &plan.runs {
+            for BoundedSearch { search, executions } in &plan.runs {
                 let seed = seeded(self.lab.settings.seed, self.next_run);
                 self.next_run += 1;
                 all.push(Run {
@@ -395,7 +394,7 @@ impl Hunt<'_> {
                     patterns: self.lab.follows(),
                     explain: true,
                     only_failures,
-                    ..Run::new(test.clone(), strategy.as_str(), seed, *executions)
+                    ..Run::new(test.clone(), search.clone(), seed, *executions)
                 });
             }
             kept.push(plan);

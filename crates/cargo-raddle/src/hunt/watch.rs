@@ -63,13 +63,13 @@ fn plan_of(plans: &[Plan], run: usize) -> Option<&Plan> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_hunt::Test;
+    use raddle_hunt::{Search, Test};
 
     #[test]
     fn runs_belong_to_tests_in_their_order() {
         let plan = |runs: usize| Plan {
             test: Test::default(),
-            runs: vec![("random".to_owned(), 1); runs],
+            runs: vec![Search::random().most(1); runs],
             pair: None,
         };
         let plans = [plan(2), plan(1), plan(3)];

@@ -451,7 +451,7 @@ impl<'a> Event<'a> {
         Event::Start {
             version: env!("CARGO_PKG_VERSION"),
             seed: settings.seed,
-            generator: &settings.generator,
+            generator: settings.generator.name(),
             strategy: &settings.strategy,
             schedules: settings.schedules,
             budget_ms: settings.budget.map_or(0, |b| u64::try_from(b.as_millis()).unwrap_or(u64::MAX)),

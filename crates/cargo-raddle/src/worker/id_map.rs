@@ -3,14 +3,13 @@
 //! A worker numbers what it meets. The next one, after a crash of the first, numbers anew; so the command has numbers of
 //! its own and translates. Two sites with the same description are one here.
 
-use raddle_core::pattern::Instance;
 use raddle_core::{NameId, Site, SiteId, Symbols};
-use raddle_hunt::{Run, RunReply};
+use raddle_hunt::{Run, RunReply, Search};
 use std::collections::BTreeMap;
 
 /// The command's numbers, and those of the worker that runs now.
 #[derive(Debug, Default)]
-pub struct Numbers {
+pub struct IdMap {
     /// What the command's numbers mean.
     pub symbols: Symbols,
     site_numbers: BTreeMap<(String, String, u32, u32, Vec<String>), SiteId>,
@@ -23,7 +22,7 @@ pub struct Numbers {
     name_of: BTreeMap<NameId, NameId>,
 }
 
-impl Numbers {
+impl IdMap {
     /// A new worker knows nothing.
     pub fn forget_worker(&mut self) {
         self.sites.clear();
@@ -33,19 +32,15 @@ impl Numbers {
     }
 
     /// Puts a run into the worker's numbers.
-    pub fn prepare(&self, run: &mut Run) {
-        let Some(instance) = run.strategy.strip_prefix("pattern:").and_then(|i| i.parse::<Instance>().ok())
-        else {
-            return;
-        };
-        let theirs =
-            instance.renumbered(|s| self.site_of.get(&s).copied(), |n| self.name_of.get(&n).copied());
-        // The worker may not have met all of it yet.
-        run.strategy = theirs.map_or_else(|| "random".to_owned(), |i| format!("pattern:{i}"));
+    pub fn to_worker(&self, run: &mut Run) {
+        let site = |s| self.site_of.get(&s).copied();
+        let theirs = run.search.renumbered(site, |n| self.name_of.get(&n).copied());
+        // The worker may not have met all of a target yet.
+        run.search = theirs.unwrap_or_else(Search::random);
     }
 
     /// Puts what a run showed into the command's numbers.
-    pub fn received(&mut self, reply: &mut RunReply) {
+    pub fn from_worker(&mut self, reply: &mut RunReply) {
         let (sites, names) = reply.symbols_from;
         self.sites.truncate(sites as usize);
         self.names.truncate(names as usize);
@@ -100,6 +95,10 @@ mod tests {
         Site { function: "f".to_owned(), file: "a.rs".to_owned(), line, column: 1, inlined: vec![] }
     }
 
+    fn towards(instance: &str) -> Search {
+        Search::Towards(instance.parse().unwrap())
+    }
+
     fn reply(lines: &[u32], pattern: &str) -> RunReply {
         let sites = lines.iter().map(|l| site(*l)).collect();
         let symbols = Symbols { sites, names: vec!["x".to_owned()] };
@@ -108,26 +107,26 @@ mod tests {
 
     #[test]
     fn what_two_workers_call_differently_has_one_number() {
-        let mut numbers = Numbers::default();
+        let mut ids = IdMap::default();
         let mut first = reply(&[10, 20], "P1(s0 s1; n0)");
-        numbers.received(&mut first);
-        numbers.forget_worker();
+        ids.from_worker(&mut first);
+        ids.forget_worker();
         let mut second = reply(&[20, 10], "P1(s1 s0; n0)");
-        numbers.received(&mut second);
+        ids.from_worker(&mut second);
         assert_eq!(first.patterns, second.patterns);
-        let mut run = Run::new(String::new(), "pattern:P1(s0 s1; n0)", 0, 1);
-        numbers.prepare(&mut run);
-        assert_eq!(run.strategy, "pattern:P1(s1 s0; n0)");
+        let mut run = Run::new(String::new(), towards("P1(s0 s1; n0)"), 0, 1);
+        ids.to_worker(&mut run);
+        assert_eq!(run.search, towards("P1(s1 s0; n0)"));
     }
 
     #[test]
     fn a_worker_is_not_steered_to_what_it_does_not_know() {
-        let mut numbers = Numbers::default();
-        numbers.received(&mut reply(&[10, 20], "P1(s0 s1; n0)"));
-        numbers.forget_worker();
-        numbers.received(&mut reply(&[20], "P3(s0 s0; n0)"));
-        let mut run = Run::new(String::new(), "pattern:P1(s0 s1; n0)", 0, 1);
-        numbers.prepare(&mut run);
-        assert_eq!(run.strategy, "random");
+        let mut ids = IdMap::default();
+        ids.from_worker(&mut reply(&[10, 20], "P1(s0 s1; n0)"));
+        ids.forget_worker();
+        ids.from_worker(&mut reply(&[20], "P3(s0 s0; n0)"));
+        let mut run = Run::new(String::new(), towards("P1(s0 s1; n0)"), 0, 1);
+        ids.to_worker(&mut run);
+        assert_eq!(run.search, Search::random());
     }
 }

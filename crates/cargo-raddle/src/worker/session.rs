@@ -5,7 +5,7 @@
 //! not answer are sent again one by one, and a run that ends another worker too is given up.
 
 use super::batch::{Log, describe};
-use super::id_map::Numbers;
+use super::id_map::IdMap;
 use super::replies::{Heard, Replies};
 use crate::interrupt::{self, Group};
 use crate::sandbox::Confinement;
@@ -85,7 +85,7 @@ pub struct Workers {
     /// Totals of all workers.
     pub totals: Totals,
     /// What sites and names are called across workers.
-    pub numbers: Numbers,
+    pub ids: IdMap,
 }
 
 /// What comes of runs that are watched.
@@ -117,7 +117,7 @@ impl Workers {
             watched: (Vec::new(), false),
             isolated: false,
             totals: Totals::default(),
-            numbers: Numbers::default(),
+            ids: IdMap::default(),
         }
     }
 
@@ -141,7 +141,7 @@ impl Workers {
     }
 
     fn start(&mut self) -> Result<(), ExecutorError> {
-        self.numbers.forget_worker();
+        self.ids.forget_worker();
         self.watched.1 = false;
         let broken = |what: &str, error: std::io::Error| ExecutorError::Broken(format!("{what}: {error}"));
         let scratch = &self.launch.confinement.scratch;
@@ -224,7 +224,7 @@ impl Workers {
         };
         self.next_id += 1;
         request.id = self.next_id;
-        request.runs.iter_mut().for_each(|run| self.numbers.prepare(run));
+        request.runs.iter_mut().for_each(|run| self.ids.to_worker(run));
         let mut line = serde_json::to_vec(&request).expect("a request is plain data");
         line.push(b'\n');
         let sent = worker.requests.write_all(&line).and_then(|()| worker.requests.flush());
@@ -254,7 +254,7 @@ impl Workers {
             Some(mut reply) => {
                 self.stillborn = 0;
                 self.count(&reply);
-                reply.runs.iter_mut().for_each(|run| self.numbers.received(run));
+                reply.runs.iter_mut().for_each(|run| self.ids.from_worker(run));
                 Ok(Ok(reply))
             }
             None => self.bury().map(Err),

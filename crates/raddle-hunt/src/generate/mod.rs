@@ -7,6 +7,7 @@ mod build;
 mod call;
 mod checks;
 mod covcon;
+mod kind;
 mod known;
 mod maptest;
 mod mutate;
@@ -23,6 +24,7 @@ pub use build::{Builder, Draft};
 pub use call::Sequence;
 pub use checks::{drain_of, len_of};
 pub use covcon::CovCon;
+pub use kind::{GeneratorKind, UnknownGenerator};
 pub use known::{HeldLock, Known, KnownAccess, Promise};
 pub use maptest::MapTest;
 pub use pairs::{PairCoverage, PairReport};
@@ -32,8 +34,8 @@ pub use scope::slots_in;
 pub use shop::{Shop, receiver, slots_of};
 pub use tries::{Failing, Fault, NeverReturned, Tries};
 
-use super::harness::Harness;
 use super::protocol::{Executor, ExecutorError, RunReply};
+use super::search::{BoundedSearch, Search};
 use super::test::Test;
 use raddle_core::coverage::method_pairs::{MethodPair, Rule};
 use serde::{Deserialize, Serialize};
@@ -43,8 +45,8 @@ use serde::{Deserialize, Serialize};
 pub struct Plan {
     /// The test.
     pub test: Test,
-    /// Under which schedules: strategies by name, and the most executions of each.
-    pub runs: Vec<(String, u64)>,
+    /// Under which schedules.
+    pub runs: Vec<BoundedSearch>,
     /// The pair of methods that it is meant to run at the same time, by thunk numbers.
     pub pair: Option<MethodPair>,
 }
@@ -77,25 +79,6 @@ pub trait Generator: std::fmt::Debug {
     fn inform(&mut self, _known: &Known) {}
 }
 
-/// The generators that can be asked for by name, and what each does.
-pub const NAMES: &[(&str, &str)] = &[
-    ("random", "random calls (ConTeGe)"),
-    ("covcon", "pairs of methods that have not run at the same time (CovCon)"),
-    ("maptest", "memory-access patterns that have not occurred (MAPTest)"),
-    ("maptest-random", "the same with methods chosen at random (MAPTest's ablation)"),
-];
-
-/// Makes the generator with this name; `None` when there is none.
-pub fn by_name(name: &str, harness: &Harness, seed: u64, options: Options) -> Option<Box<dyn Generator>> {
-    Some(match name {
-        "random" => Box::new(RandomTests::new(harness, seed, options)),
-        "covcon" => Box::new(CovCon::new(harness, seed, options)),
-        "maptest" => Box::new(MapTest::new(harness, seed, options, false)),
-        "maptest-random" => Box::new(MapTest::new(harness, seed, options, true)),
-        _ => return None,
-    })
-}
-
 /// What generators can be told.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
@@ -103,7 +86,7 @@ pub struct Options {
     /// Concurrent suffixes of a test: 2 to 4.
     pub suffixes: usize,
     /// Under which schedules every test is run.
-    pub runs: Vec<(String, u64)>,
+    pub runs: Vec<BoundedSearch>,
     /// How `covcon` chooses the next pair: as the paper says, or as the authors' code does.
     pub rule: Rule,
     /// Calls per suffix of `covcon` at first, and later.
@@ -122,7 +105,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             suffixes: 2,
-            runs: vec![("random".to_owned(), 20)],
+            runs: vec![Search::random().most(20)],
             rule: Rule::LowestScore,
             lengths: (2, 5),
             short: 5,

@@ -108,7 +108,8 @@ pub fn prepare(test: &Test, seed: u64, fresh: Fresh) -> Run {
 /// Runs one order, once more if it can go in several ways.
 pub fn run_order(exec: &mut dyn Executor, run: &Run, threads: &[u32]) -> Result<OneOrder, ExecutorError> {
     let listed: Vec<String> = threads.iter().map(u32::to_string).collect();
-    let replies = exec.run(vec![Run { strategy: format!("serial:{}", listed.join(",")), ..run.clone() }])?;
+    let replies =
+        exec.run(vec![Run { search: format!("serial:{}", listed.join(",")).into(), ..run.clone() }])?;
     let Some(reply) = replies.first() else { return Ok(OneOrder::default()) };
     let runs: Vec<Serial> = reply.distinct.iter().map(Serial::new).collect();
     let several = reply.executions > 1 || reply.unsure > 0 || runs.iter().any(Serial::is_given_up);

@@ -42,12 +42,16 @@ fn judge(ty: &objects::Type, test: &Test) -> (Vec<Judgement>, Oracle) {
     judge_with(ty, test, OracleOptions::default())
 }
 
+fn is_serial(run: &Run) -> bool {
+    matches!(&run.search, crate::Search::Named(name) if name.starts_with("serial"))
+}
+
 /// Notes whether the sequential runs that it is asked for are calm, or not, or some of each.
 struct Asked(Simulator, BTreeSet<bool>);
 
 impl Executor for Asked {
     fn run(&mut self, runs: Vec<Run>) -> Result<Vec<RunReply>, ExecutorError> {
-        self.1.extend(runs.iter().filter(|r| r.strategy.starts_with("serial")).map(|r| r.calm));
+        self.1.extend(runs.iter().filter(|r| is_serial(r)).map(|r| r.calm));
         self.0.run(runs)
     }
 }
@@ -386,7 +390,7 @@ type Change = fn(&mut RunReply);
 
 impl Executor for Changed {
     fn run(&mut self, runs: Vec<Run>) -> Result<Vec<RunReply>, ExecutorError> {
-        let serial: Vec<bool> = runs.iter().map(|r| r.strategy.starts_with("serial")).collect();
+        let serial: Vec<bool> = runs.iter().map(|r| is_serial(r)).collect();
         let mut replies = self.0.run(runs)?;
         replies.iter_mut().zip(serial).filter(|(_, s)| *s).for_each(|(reply, _)| self.1(reply));
         Ok(replies)
