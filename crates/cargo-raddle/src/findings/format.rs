@@ -185,20 +185,6 @@ pub fn write(dir: &Path, name: &str, finding: &impl Serialize) -> Result<PathBuf
     Ok(file)
 }
 
-/// What to do with a finding: repeat it, if it could be saved.
-pub fn next_step(file: &Result<PathBuf>) -> String {
-    match file {
-        Ok(file) => {
-            let here = std::env::current_dir().unwrap_or_default();
-            format!(
-                "repeat it with: cargo raddle replay {}",
-                file.strip_prefix(here).unwrap_or(file).display()
-            )
-        }
-        Err(why) => format!("it cannot be repeated, for it could not be saved: {why}"),
-    }
-}
-
 /// A finding file that this version can read, as far as its first fields say.
 #[derive(Debug)]
 pub struct Text {
@@ -301,9 +287,8 @@ pub fn relative(from: &Path, path: &Path) -> PathBuf {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::report::columns::Layout;
-    use crate::report::failure_text::explain;
-    use crate::report::sources::Sources;
+    use crate::report;
+    use crate::report::event::{FindingOf, TestId};
     use raddle_core::protocol::{Held, ThreadInfo, ThreadState};
     use raddle_core::schedule::{Schedule, Transfer};
     use raddle_core::trace::{NameId, Site, Symbols, Trace};
@@ -399,7 +384,10 @@ pub mod tests {
             let finding = read(&path).and_then(|text| text.parse::<Finding>()).map_err(|e| e.to_string())?;
             check_job(&finding.job)?;
             assert!(finding.file_name().len() < 400);
-            Ok(explain(&finding.failure, &mut Sources::new(&[]), Layout { width: 80, full: true }))
+            let id = TestId { target: "t", test: "t", program: String::new(), title: String::new() };
+            let of = FindingOf::Test { id, execution: finding.failure.execution, early: vec![] };
+            let found = report::event::Finding::new(of, &finding.failure, Ok(&path), &[]);
+            Ok(report::tests::as_people_read(&[report::event::Event::Finding(found)]))
         };
         assert_eq!(shown(&file).map(|text| text.contains("read Counter.n")), Ok(true));
         let changed = changed(&file);

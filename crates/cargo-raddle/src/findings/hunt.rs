@@ -94,6 +94,12 @@ impl Kept {
 }
 
 impl Saved {
+    /// What was kept.
+    pub fn kept(&self) -> Kept {
+        let Saved { test, source, calls, why, cause, at, failure, .. } = self.clone();
+        Kept { test, source, calls, why, cause, at, failure }
+    }
+
     /// A finding in a harness, for a file in the directory `dir`.
     pub fn new(found: &Kept, subject: &Subject, runtime: &Runtime, job: &Job, dir: &Path) -> Self {
         let found = found.clone();
@@ -180,8 +186,8 @@ mod tests {
     use super::*;
     use crate::cli::{Cli, Command};
     use crate::findings::format::tests::{changed, failure, job};
-    use crate::report::columns::Layout;
-    use crate::report::hunt_text as report;
+    use crate::report::event::Event;
+    use crate::report::tests::as_people_read;
     use clap::Parser;
     use serde_json::{Value, json};
 
@@ -210,9 +216,9 @@ mod tests {
             let saved: Saved = serde_json::from_str(&file.to_string()).map_err(|e| e.to_string())?;
             saved.check(&subject.harness)?;
             assert!(saved.file_name().len() < 400);
-            let Saved { test, source, calls, why, cause, at, failure, .. } = saved;
-            let kept = Kept { test, source, calls, why, cause, at, failure };
-            Ok(report::finding(&subject, &kept, &Ok("f".into()), Layout { width: 80, full: true }))
+            let kept = saved.kept();
+            let found = crate::hunt::events::finding(&subject, &kept, true, Ok(Path::new("f")));
+            Ok(as_people_read(&[Event::Finding(found)]))
         };
         assert_eq!(shown(&file).map(|text| text.contains("fn found()")), Ok(true));
         let changed = changed(&file);

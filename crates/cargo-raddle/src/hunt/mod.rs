@@ -1,12 +1,12 @@
 //! `cargo raddle hunt`: a type in, a verdict out.
 //!
-//! `prepare` says which types there are and builds a harness for each; `subject` is such a harness. `driver` makes tests
-//! for it and has them run by the confined workers of `executor`; `judge` says what is wrong,
-//! `prove` has `confirm` repeat it in a fresh process and makes it small, `store` keeps it in a file and `replay` repeats that. `report` and
-//! `events` say so to people and to scripts.
+//! `prepare` says which types there are and builds a harness for each; `subject` is such a harness. `search` makes tests
+//! for it and has them run by confined workers (`worker::session`); `judge` says what is wrong, `prove` has `confirm` repeat it in a
+//! fresh process, makes it small and keeps it, and `replay` repeats that. `events` puts what came of it into words for reports.
 
 pub mod confirm;
 mod cpu_time;
+pub mod events;
 pub mod judge;
 mod places;
 pub mod prepare;
@@ -20,26 +20,19 @@ mod watch;
 
 use crate::build::compile::absolute;
 use crate::build::runtime_lib::Runtime;
-use crate::cli::{Format, HuntArgs, HuntSearchArgs};
-use crate::error::{self, Error, Result};
-use crate::exit::Exit;
-pub use crate::findings::hunt::MODE;
+use crate::cli::{HuntArgs, HuntSearchArgs};
+use crate::error::{Error, Result};
 use crate::host;
 use crate::interrupt;
-use crate::report::console;
-use crate::report::failure_text::many;
-use crate::report::hunt_event::{self as events, Event, Stats, Summary};
-use crate::report::hunt_text as report;
+use crate::report::event::{Event, Listing, TypeEnded, TypeStatus};
+use crate::report::{Progress as Shown, Report, many};
 use crate::sandbox;
 use crate::worker::scratch::Scratch;
-use indicatif::{ProgressBar, ProgressStyle};
 use prepare::{Prepared, Prospect};
 use raddle_hunt::Role;
 use result::{End, Hunted, Progress, Settings};
 use search::Lab;
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
@@ -62,8 +55,8 @@ fn share(types: usize) -> Duration {
 pub enum Verdict {
     /// Tested, and nothing found.
     Clean,
-    /// So many findings.
-    Found(usize),
+    /// At least one finding.
+    Found,
     /// Not tested, or not wholly; why.
     Untested(String),
     /// It cannot be hunted, and the user did not ask for it by name; why.
@@ -73,20 +66,7 @@ pub enum Verdict {
 }
 
 /// Hunts as the command line says.
-pub fn run(args: &HuntArgs) -> Exit {
-    let mut voice = Voice::new(args.format);
-    let mut summary = Summary::new();
-    if let Err(error) = whole(args, &mut voice, &mut summary) {
-        voice.error(&interrupt::or(error));
-        if summary.findings == 0 {
-            summary.exit_code = Exit::Failed;
-        }
-    }
-    voice.summary(&summary);
-    summary.exit_code
-}
-
-fn whole(args: &HuntArgs, voice: &mut Voice, summary: &mut Summary) -> Result<()> {
+pub fn run(args: &HuntArgs, report: &mut Report) -> Result<()> {
     host::check_machine(None)?;
     let mut settings = settings(&args.search, !args.no_sandbox);
     let prepared = Prepared::new(args)?;
@@ -94,11 +74,10 @@ fn whole(args: &HuntArgs, voice: &mut Voice, summary: &mut Summary) -> Result<()
         settings.budget = Some(share(prepared.prospects.len()));
     }
     for warning in &prepared.warnings {
-        voice.warning(warning);
+        report.warning(warning);
     }
     if args.list {
-        voice.list(&prepared);
-        summary.exit_code = Exit::Clean;
+        report.event(&Event::List(Listing { types: prepared.list_json(), text: prepared.list() }));
         return Ok(());
     }
     if settings.sandbox {
@@ -112,12 +91,10 @@ fn whole(args: &HuntArgs, voice: &mut Voice, summary: &mut Summary) -> Result<()
     let scratch = Scratch::new(&out)?;
     let findings = out.join("findings");
     let lab = Lab { settings: &settings, runtime: &runtime, scratch: scratch.path(), findings: &findings };
-    voice.start(&settings, prepared.prospects.len());
+    report.event(&events::start(&settings, prepared.prospects.len()));
     let jobs = jobs(args.jobs).min(prepared.prospects.len());
-    in_order(&prepared, &lab, jobs, voice, |voice, prospect, hunted| {
-        voice.hunted(args, prospect, &hunted);
-        count(summary, &hunted);
-    });
+    let shown = report.progress();
+    in_order(&prepared, &lab, jobs, &shown, |prospect, outcome| ended(report, args, prospect, &outcome));
     if interrupt::interrupted() {
         return Err(Error::Interrupted);
     }
@@ -138,21 +115,20 @@ fn in_order(
     prepared: &Prepared,
     lab: &Lab<'_>,
     jobs: usize,
-    voice: &mut Voice,
-    mut each: impl FnMut(&mut Voice, &Prospect, Outcome),
+    shown: &Shown,
+    mut each: impl FnMut(&Prospect, Outcome),
 ) {
     let next = AtomicUsize::new(0);
     let (sender, receiver) = channel();
-    let bar = voice.bar.clone();
     std::thread::scope(|scope| {
         for _ in 0..jobs {
-            let (sender, next, bar) = (sender.clone(), &next, &bar);
+            let (sender, next) = (sender.clone(), &next);
             scope.spawn(move || {
                 loop {
                     let i = next.fetch_add(1, Ordering::SeqCst);
                     let Some(prospect) = prepared.prospects.get(i) else { return };
                     if interrupt::interrupted()
-                        || sender.send((i, one(prepared, prospect, lab, bar))).is_err()
+                        || sender.send((i, one(prepared, prospect, lab, shown))).is_err()
                     {
                         return;
                     }
@@ -165,15 +141,15 @@ fn in_order(
         for (i, result) in receiver {
             waiting.insert(i, result);
             while let Some(result) = waiting.remove(&at) {
-                each(voice, &prepared.prospects[at], result);
+                each(&prepared.prospects[at], result);
                 at += 1;
             }
         }
     });
 }
 
-fn one(prepared: &Prepared, prospect: &Prospect, lab: &Lab<'_>, bar: &ProgressBar) -> Outcome {
-    bar.set_message(format!("{}: building the harness", prospect.target));
+fn one(prepared: &Prepared, prospect: &Prospect, lab: &Lab<'_>, shown: &Shown) -> Outcome {
+    shown.say(format!("{}: building the harness", prospect.target));
     let failed = |verdict, details| Outcome { subject: None, hunted: None, verdict, details };
     let subject = match prepared.build(prospect, lab.runtime) {
         Ok(subject) => subject,
@@ -189,7 +165,7 @@ fn one(prepared: &Prepared, prospect: &Prospect, lab: &Lab<'_>, bar: &ProgressBa
     let began = Instant::now();
     let progress = |p: &Progress| {
         let seconds = began.elapsed().as_secs_f64().max(0.001);
-        bar.set_message(format!(
+        shown.say(format!(
             "{}: {}, {:.0} executions/s, {} of {} pairs, {}",
             prospect.target,
             many(p.tests, "test"),
@@ -224,7 +200,7 @@ fn unfit(subject: &Subject, named: bool) -> Option<Verdict> {
 
 fn verdict(hunted: &Hunted) -> Verdict {
     if !hunted.findings.is_empty() {
-        return Verdict::Found(hunted.findings.len());
+        return Verdict::Found;
     }
     let untested = |why: String| Verdict::Untested(why);
     match &hunted.end {
@@ -265,24 +241,6 @@ fn uncontrolled(call: &raddle_core::protocol::Uncontrolled) -> String {
     }
 }
 
-fn count(summary: &mut Summary, result: &Outcome) {
-    summary.types += 1;
-    match result.verdict {
-        Verdict::Clean => summary.clean += 1,
-        Verdict::Found(_) => summary.found += 1,
-        Verdict::Untested(_) => summary.untested += 1,
-        Verdict::Skipped(_) => summary.skipped += 1,
-        Verdict::Error(_) => summary.errors += 1,
-    }
-    if let Some(hunted) = &result.hunted {
-        summary.findings += hunted.findings.len();
-        summary.unconfirmed += hunted.unconfirmed.len();
-        summary.tests += hunted.progress.tests;
-        summary.executions += hunted.progress.executions;
-    }
-    summary.exit_code = summary.exit();
-}
-
 fn settings(args: &HuntSearchArgs, sandbox: bool) -> Settings {
     let budget = match (args.budget, args.schedules) {
         (Some(Duration::ZERO), _) | (None, Some(_)) => None,
@@ -313,139 +271,39 @@ fn jobs(asked: Option<u64>) -> usize {
     asked.and_then(|n| usize::try_from(n).ok()).unwrap_or_else(cores)
 }
 
-/// Where results go: to people or to scripts.
-struct Voice {
-    format: Format,
-    bar: ProgressBar,
-    stories: Vec<String>,
-}
-
-impl Voice {
-    fn new(format: Format) -> Self {
-        Voice { format, bar: ProgressBar::hidden(), stories: vec![] }
+/// Says what came of a type.
+fn ended(report: &mut Report, args: &HuntArgs, prospect: &Prospect, outcome: &Outcome) {
+    if let Some(subject) = &outcome.subject {
+        report.event(&events::harness(subject));
     }
-
-    fn start(&mut self, settings: &Settings, types: usize) {
-        match self.format {
-            Format::Json => Event::start(settings, types).print(),
-            Format::Human if std::io::stderr().is_terminal() => {
-                self.bar = ProgressBar::new_spinner();
-                let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
-                self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-                self.bar.enable_steady_tick(Duration::from_millis(200));
-            }
-            Format::Human => {}
-        }
-    }
-
-    fn say(&self, text: &str) {
-        self.bar.suspend(|| {
-            let _ = writeln!(std::io::stdout().lock(), "{text}");
-        });
-    }
-
-    fn warning(&self, message: &str) {
-        match self.format {
-            Format::Json => Event::Warning { message }.print(),
-            Format::Human => eprintln!("warning: {message}"),
-        }
-    }
-
-    fn error(&self, error: &Error) {
-        match self.format {
-            Format::Json => Event::Error { message: error.to_string(), details: error.details() }.print(),
-            Format::Human => self.bar.suspend(|| eprintln!("error: {}", error.in_full())),
-        }
-    }
-
-    fn list(&self, prepared: &Prepared) {
-        match self.format {
-            Format::Json => Event::List(&prepared.list_json()).print(),
-            Format::Human => self.say(prepared.list().trim_end()),
-        }
-    }
-
-    /// A type came to its end.
-    fn hunted(&mut self, args: &HuntArgs, prospect: &Prospect, result: &Outcome) {
-        let target = prospect.target.as_str();
-        if self.format == Format::Json {
-            return json(target, result, args.open);
-        }
-        self.say(&report::outcome(target, &result.verdict, result.hunted.as_ref()));
-        if let Some(details) = &result.details {
-            self.say(&error::indented(details));
-        }
-        let (Some(subject), Some(hunted)) = (&result.subject, &result.hunted) else { return };
-        let promises = report::promises(&subject.harness);
-        if !promises.is_empty() {
-            self.say(&promises);
-        }
-        if args.open > 0 {
-            self.say(&report::open(hunted, args.open));
-        }
-        if args.matrix {
-            self.say(&report::matrix(&subject.harness, hunted));
-        }
-        for (found, file) in &hunted.findings {
-            self.stories.push(report::finding(subject, found, file, console::layout(false)));
-        }
-        unsaved(hunted).for_each(|error| self.error(error));
-        self.stories.extend(hunted.unconfirmed.iter().map(|u| report::unconfirmed(target, u)));
-    }
-
-    fn summary(&mut self, summary: &Summary) {
-        self.bar.finish_and_clear();
-        if self.format == Format::Json {
-            return Event::Summary(summary).print();
-        }
-        for story in std::mem::take(&mut self.stories) {
-            self.say(&format!("\n{}", story.trim_end()));
-        }
-        if summary.types > 0 {
-            self.say(&format!("\n{}", report::summary(summary)));
-        }
-    }
-}
-
-/// Why findings could not be saved.
-fn unsaved(hunted: &Hunted) -> impl Iterator<Item = &Error> {
-    hunted.findings.iter().filter_map(|(_, file)| file.as_ref().err())
-}
-
-fn json(target: &str, result: &Outcome, open: usize) {
-    if let Some(subject) = &result.subject {
-        Event::harness(subject).print();
-    }
-    if let (Some(subject), Some(hunted)) = (&result.subject, &result.hunted) {
+    let hunted = outcome.subject.as_ref().zip(outcome.hunted.as_ref());
+    if let Some((subject, hunted)) = hunted {
         for (i, (found, file)) in hunted.findings.iter().enumerate() {
-            Event::finding(subject, found, i < hunted.saved, file.as_deref().ok()).print();
+            let file = file.as_deref().map_err(ToString::to_string);
+            report.event(&Event::Finding(events::finding(subject, found, i < hunted.saved, file)));
         }
-        for error in unsaved(hunted) {
-            Event::Error { message: error.to_string(), details: None }.print();
-        }
-        for unconfirmed in &hunted.unconfirmed {
-            Event::unconfirmed(subject, unconfirmed).print();
-        }
+        hunted.findings.iter().filter_map(|(_, file)| file.as_ref().err()).for_each(|e| report.error(e));
+        hunted.unconfirmed.iter().for_each(|u| report.event(&events::unconfirmed(subject, u)));
     }
-    let (status, message) = match &result.verdict {
-        Verdict::Clean => ("ok", None),
-        Verdict::Found(_) => ("found", None),
-        Verdict::Untested(why) => ("untested", Some(why.clone())),
-        Verdict::Skipped(why) => ("skipped", Some(why.clone())),
-        Verdict::Error(why) => ("error", Some(why.clone())),
+    let (status, message) = match &outcome.verdict {
+        Verdict::Clean => (TypeStatus::Ok, None),
+        Verdict::Found => (TypeStatus::Found, None),
+        Verdict::Untested(why) => (TypeStatus::Untested, Some(why.clone())),
+        Verdict::Skipped(why) => (TypeStatus::Skipped, Some(why.clone())),
+        Verdict::Error(why) => (TypeStatus::Error, Some(why.clone())),
     };
-    if let Some(details) = &result.details {
-        Event::Error { message: message.clone().unwrap_or_default(), details: Some(details) }.print();
-    }
-    let offers = result.subject.as_ref().map(|s| Box::new(events::Offers::of(s)));
-    let stats = result.hunted.as_ref().map(|h| Box::new(Stats::of(h, open)));
-    let version = result.subject.as_ref().map(|s| s.harness.version.as_str());
-    Event::Type { target, version, status, message, offers, stats }.print();
-}
-
-/// A directory, by default `target/raddle` here.
-fn default_out() -> Result<PathBuf> {
-    absolute(Path::new("target/raddle"))
+    report.event(&Event::Type(TypeEnded {
+        target: &prospect.target,
+        version: outcome.subject.as_ref().map(|s| s.harness.version.as_str()),
+        status,
+        message,
+        offers: outcome.subject.as_ref().map(|s| Box::new(events::offers(s))),
+        stats: hunted.map(|(_, h)| Box::new(events::stats(h, args.open))),
+        details: outcome.details.as_deref(),
+        expectations: hunted.map(|(s, _)| events::expectations(&s.harness)).unwrap_or_default(),
+        open: hunted.filter(|_| args.open > 0).map(|(_, h)| events::open(h, args.open)),
+        matrix: hunted.filter(|_| args.matrix).map(|(s, h)| events::matrix(&s.harness, h)),
+    }));
 }
 
 #[cfg(test)]

@@ -57,8 +57,8 @@ impl Prepared {
                 args: args.clone(),
                 prospects: vec![Prospect { target: subject.harness.target }],
                 warnings: vec![],
-                out: super::default_out()?,
-                builds: super::default_out()?,
+                out: default_out()?,
+                builds: default_out()?,
                 found: None,
                 analysis: OnceLock::new(),
             });
@@ -216,6 +216,11 @@ impl Prepared {
     }
 }
 
+/// A directory, by default `target/raddle` here.
+fn default_out() -> Result<PathBuf> {
+    absolute(Path::new("target/raddle"))
+}
+
 /// The package that the command line names, where findings go, and where to build. A crate of somebody else's has a
 /// directory of its own for what it builds, which is all that its build scripts can change.
 fn source(args: &HuntArgs) -> Result<(Source, PathBuf, PathBuf)> {
@@ -235,7 +240,7 @@ fn source(args: &HuntArgs) -> Result<(Source, PathBuf, PathBuf)> {
                 "`{name}` cannot be the name of a crate; for a package at hand, use --manifest-path"
             )));
         }
-        let out = super::default_out()?;
+        let out = default_out()?;
         let builds = out.join("published");
         let dir = builds.join("harness");
         let scratch = dir.join("crates").join(name);

@@ -1,5 +1,6 @@
 //! `cargo raddle replay` of a finding of a hunt: build the harness again, repeat the test under its schedule.
 
+use super::events;
 use super::prepare::Prepared;
 use super::prove::repeat;
 use super::result::Settings;
@@ -8,22 +9,18 @@ use crate::build::compile::absolute;
 use crate::build::runtime_lib::Runtime;
 use crate::cli::{Format, HuntArgs, HuntBuildArgs, HuntFunctionArgs, HuntSearchArgs, ReplayArgs};
 use crate::error::{Error, Result};
-use crate::exit::Exit;
 use crate::findings::hunt::{Kept, Saved};
-use crate::report::console;
-use crate::report::event::{Event, Summary};
-use crate::report::hunt_text as report;
-use crate::report::output::Output;
+use crate::report::Report;
+use crate::report::event::{Event, Replay, ReplayVerdict};
 use crate::worker::scratch::Scratch;
 use raddle_core::protocol::Job;
 use raddle_hunt::ExecutorError;
 use raddle_hunt::generate::GeneratorKind;
-use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
 /// Repeats a finding.
-pub fn run(args: &ReplayArgs, saved: Saved, output: &Output, summary: &mut Summary) -> Result<()> {
+pub fn run(args: &ReplayArgs, saved: Saved, report: &mut Report) -> Result<()> {
     let refuse = |reason: String| Error::Finding { file: args.file.clone(), reason };
     let file = absolute(&args.file)?;
     let dir = file.parent().unwrap_or(Path::new("/"));
@@ -56,45 +53,30 @@ pub fn run(args: &ReplayArgs, saved: Saved, output: &Output, summary: &mut Summa
             break outcome;
         }
     };
-    summary.tests = 1;
-    summary.exit_code = if outcome.is_ok() { Exit::Found } else { Exit::Untested };
-    summary.findings = usize::from(outcome.is_ok());
-    summary.failed = summary.findings;
-    summary.untested = 1 - summary.findings;
     let message = match &outcome {
         Ok(_) => "the finding was reproduced".to_owned(),
         Err(instead) => format!("the finding was not reproduced: {instead}"),
     };
-    if matches!(output, Output::Json) {
-        Event::Replay {
-            file: &args.file,
-            target: &saved.target,
-            test: &saved.cause,
-            program: saved.crate_name.clone(),
-            verdict: if outcome.is_ok() { "reproduced" } else { "different" },
-            times: args.times,
-            reproduced,
-            message,
-            kind: outcome.as_ref().ok().map(|c| c.failure.kind),
-            same_trace: outcome.as_ref().ok().map(|c| c.failure.trace == saved.failure.trace),
-        }
-        .print();
-        return Ok(());
-    }
-    let found = match outcome {
+    let verdict = if outcome.is_ok() { ReplayVerdict::Reproduced } else { ReplayVerdict::Different };
+    let kind = outcome.as_ref().ok().map(|c| c.failure.kind);
+    let same_trace = outcome.as_ref().ok().map(|c| c.failure.trace == saved.failure.trace);
+    let shown = match outcome {
         Ok(confirmed) => Kept::new(&subject.harness, confirmed),
-        Err(_) => Kept {
-            test: saved.test,
-            source: saved.source,
-            calls: saved.calls,
-            why: saved.why,
-            cause: saved.cause,
-            at: saved.at,
-            failure: saved.failure,
-        },
+        Err(_) => saved.kept(),
     };
-    let story = report::finding(&subject, &found, &Ok(args.file.clone()), console::layout(args.full));
-    let _ = write!(std::io::stdout().lock(), "replay of {}: {message}\n\n{story}", saved.target);
+    report.event(&Event::Replay(Box::new(Replay {
+        file: &args.file,
+        target: &saved.target,
+        test: &saved.cause,
+        program: saved.crate_name.clone(),
+        verdict,
+        times: args.times,
+        reproduced,
+        message,
+        kind,
+        same_trace,
+        shown: events::finding(&subject, &shown, true, Ok(&args.file)),
+    })));
     Ok(())
 }
 

@@ -3,13 +3,13 @@
 use super::statics::StaticCoverage;
 use crate::error;
 use crate::findings::hunt::Kept;
+use crate::report::type_stats::Sample;
 use crate::worker::session::Totals;
 use raddle_core::outcome::Kind;
 use raddle_core::protocol::Timeouts;
 use raddle_core::trace::Symbols;
 use raddle_hunt::generate::{GeneratorKind, NeverReturned, PairCoverage, PatternCoverage};
 use raddle_hunt::oracle::OracleCost;
-use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -61,27 +61,6 @@ pub struct Progress {
     pub pairs: usize,
     /// Findings.
     pub findings: usize,
-}
-
-/// How far a hunt had come at some time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Sample {
-    /// Tests run.
-    pub tests: u64,
-    /// Executions of them.
-    pub executions: u64,
-    /// Milliseconds of the processor since the beginning, without confirming and minimising.
-    pub at_ms: u64,
-    /// Milliseconds that had passed, with everything in them.
-    pub elapsed_ms: u64,
-    /// Pairs of methods that had run at the same time.
-    pub pairs: usize,
-    /// Instances of memory-access patterns that had occurred, if they were followed.
-    pub patterns: u64,
-    /// Pairs of places that two threads had visited one right after the other, if patterns were followed.
-    pub locations: usize,
-    /// Findings that differ in kind, and in the place or, where there is none, in the methods.
-    pub bugs: usize,
 }
 
 /// Whether two thirds of the tests brought no finding, and hardly any coverage: at most one in two hundred of the instances of

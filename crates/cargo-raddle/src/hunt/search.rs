@@ -2,13 +2,14 @@
 
 use super::cpu_time::Reading;
 use super::judge;
-use super::result::{End, Hunted, Progress, Sample, Settings, Stages, has_settled};
+use super::result::{End, Hunted, Progress, Settings, Stages, has_settled};
 use super::statics::{self, StaticCoverage};
 use super::subject::Subject;
 use crate::build::runtime_lib::Runtime;
 use crate::error::{Context, Result};
 use crate::findings::hunt::Kept;
 use crate::interrupt;
+use crate::report::type_stats::Sample;
 use crate::sandbox::Confinement;
 use crate::worker::session::{Launch, Totals, Workers};
 use raddle_core::protocol::{Entry, Job};

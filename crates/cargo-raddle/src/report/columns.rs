@@ -4,8 +4,8 @@
 //! do something in the part that is shown have a column; where these are too many for columns, their steps stand below each
 //! other, under the names of the threads.
 
-use crate::report::failure_text::many;
-use crate::report::sources::Sources;
+use super::many;
+use super::sources::Sources;
 use raddle_core::protocol::Failure;
 use raddle_core::{Access, Event, LockMode, Op, Site, ThreadId, Value, VarId};
 use std::collections::BTreeMap;

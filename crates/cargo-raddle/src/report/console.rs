@@ -1,235 +1,210 @@
-//! Results for people: a listing like cargo's own, then the findings, then the totals.
+//! Results for people: a line per test or type as it ends, then the findings, then the totals.
 
-use crate::error::Result;
+use super::columns::Layout;
+use super::event::{Event, Finding, FindingOf, Replay, Start, TestEnded, TestId, TypeEnded, UnconfirmedOf};
+use super::failure_text::{brief, explain};
+use super::hunt_text::{self, Told};
+use super::sources::Sources;
+use super::summary::{Counted, Summary};
+use super::{Progress, Reporter, many, test_text};
+use crate::error::indented;
 use crate::exit::Exit;
-use crate::findings::format::{Finding, next_step};
-use crate::report::columns::Layout;
-use crate::report::event::Summary;
-use crate::report::failure_text::{brief, explain, many};
-use crate::report::sources::Sources;
-use crate::test::discover::Test;
-use crate::test::supervise::{Tested, Verdict};
 use indicatif::{ProgressBar, ProgressStyle};
-use raddle_core::protocol::{Stats, Stop, Unexplored};
-use std::fmt::Write as _;
-use std::io::{IsTerminal, Write as _};
-use std::path::PathBuf;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 /// The width assumed when nobody looks.
 const DEFAULT_WIDTH: usize = 120;
 
-/// What has been shown, and what is to be shown at the end.
-#[derive(Debug)]
-pub struct Console {
+/// Text for a terminal.
+pub struct Console<W = std::io::Stdout> {
+    out: W,
+    layout: Layout,
     bar: ProgressBar,
+    /// Milliseconds per test; 0 for no limit.
     budget_ms: u64,
-    target: Option<String>,
-    stories: Vec<String>,
+    /// Whether there is going to be a search, with totals.
+    searches: bool,
+    /// The program whose tests are being listed.
+    title: Option<String>,
+    /// Tests that have been listed.
+    listed: u64,
+    /// The findings, to be told at the end.
+    findings: Vec<String>,
+    /// Of the test or type under way: how it failed first, its findings, and how many of them an earlier hunt had found.
+    under_way: (Option<String>, usize, usize),
 }
 
 impl Console {
-    /// With a progress bar if somebody watches.
-    pub fn new() -> Self {
-        let bar = ProgressBar::hidden();
-        Console { bar, budget_ms: 0, target: None, stories: vec![] }
+    /// On standard output; `full`: with every step of an interleaving.
+    pub fn new(full: bool) -> Self {
+        Console::to(std::io::stdout(), layout(full))
+    }
+}
+
+impl<W: Write> Console<W> {
+    /// There, in this layout.
+    pub fn to(out: W, layout: Layout) -> Self {
+        Console {
+            out,
+            layout,
+            bar: ProgressBar::hidden(),
+            budget_ms: 0,
+            searches: false,
+            title: None,
+            listed: 0,
+            findings: vec![],
+            under_way: (None, 0, 0),
+        }
     }
 
-    /// The search begins.
-    pub fn start(&mut self, budget_ms: u64, tests: usize) {
-        self.budget_ms = budget_ms;
+    fn say(&mut self, text: &str) {
+        let out = &mut self.out;
+        self.bar.suspend(|| {
+            let _ = writeln!(out, "{text}");
+        });
+    }
+
+    fn start(&mut self, start: &Start<'_>) {
+        self.searches = true;
+        let (bar, template): (fn(u64) -> ProgressBar, _) = match start {
+            Start::Tests { .. } => (ProgressBar::new, "{spinner} {pos}/{len} tests {elapsed} {msg}"),
+            Start::Types { .. } => (|_| ProgressBar::new_spinner(), "{spinner} {elapsed} {msg}"),
+        };
+        let mut tests = 0;
+        if let Start::Tests { budget_ms, tests: all, .. } = start {
+            (self.budget_ms, tests) = (*budget_ms, *all as u64);
+        }
         if std::io::stderr().is_terminal() {
-            self.bar = ProgressBar::new(tests as u64);
-            let style = ProgressStyle::with_template("{spinner} {pos}/{len} tests {elapsed} {msg}");
+            self.bar = bar(tests);
+            let style = ProgressStyle::with_template(template);
             self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             self.bar.enable_steady_tick(Duration::from_millis(200));
         }
     }
 
-    /// Only which tests there are, as cargo's own tests list themselves.
-    pub fn list(&mut self, tests: &[Test]) {
-        for test in tests {
-            self.heading(test);
-            self.say(&format!("{}: test", test.label()));
-        }
-        self.say(&format!("\n{}", many(tests.len() as u64, "test")));
-    }
-
-    /// The program of a test, unless it is that of the test before.
-    fn heading(&mut self, test: &Test) {
-        let id = test.target.id();
-        if self.target.as_ref() != Some(&id) {
-            self.say(&heading(test));
-            self.target = Some(id);
+    /// Names the program of a test, unless it is that of the test before.
+    fn heading(&mut self, id: &TestId<'_>) {
+        if self.title.as_ref() != Some(&id.title) {
+            self.say(&format!("\nrunning {}", id.title));
+            self.title = Some(id.title.clone());
         }
     }
 
-    /// A handle that may be told about progress from any thread.
-    pub fn bar(&self) -> ProgressBar {
-        self.bar.clone()
+    fn finding(&mut self, found: &Finding<'_>) {
+        let (first, findings, earlier) = &mut self.under_way;
+        first.get_or_insert_with(|| brief(found.failure));
+        *findings += 1;
+        *earlier += usize::from(matches!(found.of, FindingOf::Type { saved: true, .. }));
+        let text = self.story(found);
+        self.findings.push(text);
     }
 
-    /// A test ended; `files` are those of its findings.
-    pub fn test(&mut self, test: &Test, tested: &Tested, files: &[Result<PathBuf>]) {
-        self.heading(test);
-        self.say(&format!("test {} ... {}", test.label(), self.outcome(tested)));
-        for (finding, file) in tested.findings.iter().zip(files) {
-            let mut sources = Sources::new(&test.target.source_roots);
-            let story = explain(&finding.failure, &mut sources, layout(false));
-            self.stories.push(format!("---- {} ----\n{story}\n{}", test.label(), repeat_with(finding, file)));
+    /// All about a finding.
+    fn story(&self, found: &Finding<'_>) -> String {
+        match &found.of {
+            FindingOf::Test { id, execution, .. } => test_text::finding(found, id, *execution, self.layout),
+            FindingOf::Type { target, source, why, labels, .. } => {
+                hunt_text::finding(found, &Told { target, source, why, labels }, self.layout)
+            }
         }
-        for failure in &tested.unconfirmed {
-            self.stories.push(format!(
-                "---- {}: not confirmed ----\n{}: {}\nA replay in a fresh process did not repeat it: {}. \
-                 What differs from one process to the next is not under raddle's control: files, the network, random instructions.\n",
-                test.label(),
-                failure.failure.kind.as_str(),
-                failure.failure.message.trim_end(),
-                failure.instead
-            ));
-        }
+    }
+
+    fn test(&mut self, ended: &TestEnded<'_>) {
+        self.heading(&ended.id);
+        let (failed, ..) = std::mem::take(&mut self.under_way);
+        let outcome = test_text::outcome(ended, failed, self.budget_ms);
+        self.say(&format!("test {} ... {outcome}", ended.id.test));
         self.bar.inc(1);
     }
 
-    /// Something that does not stop the command.
-    pub fn warning(&self, message: &str) {
-        self.bar.suspend(|| eprintln!("warning: {message}"));
+    fn type_(&mut self, ended: &TypeEnded<'_>) {
+        let (_, findings, saved) = std::mem::take(&mut self.under_way);
+        self.say(&hunt_text::outcome(ended, findings, saved));
+        if let Some(details) = ended.details {
+            self.say(&indented(details));
+        }
+        let expectations = hunt_text::expectations(&ended.expectations);
+        let more =
+            [(!expectations.is_empty()).then_some(&expectations), ended.open.as_ref(), ended.matrix.as_ref()];
+        more.into_iter().flatten().for_each(|text| self.say(text));
     }
 
-    /// The end.
-    pub fn summary(&mut self, summary: &Summary) {
+    fn replay(&mut self, replay: &Replay<'_>) {
+        let mut text = format!("replay of {}: {}\n", replay.target, replay.message);
+        if replay.times > 1 && matches!(replay.shown.of, FindingOf::Test { .. }) {
+            text.push_str(&format!("({} of {} times in the same way)\n", replay.reproduced, replay.times));
+        }
+        let shown = &replay.shown;
+        match &shown.of {
+            FindingOf::Test { .. } => {
+                if replay.verdict.is_reproduced() && replay.same_trace == Some(false) {
+                    text.push_str("(the steps on the way differ from the recorded ones)\n");
+                }
+                if replay.kind.is_none() {
+                    text.push_str("\nwhat had been recorded:\n");
+                }
+                let mut sources = Sources::new(shown.source_roots);
+                text = format!("{text}\n{}", explain(shown.failure, &mut sources, self.layout));
+            }
+            FindingOf::Type { .. } => text = format!("{text}\n{}", self.story(shown)),
+        }
+        self.say(text.strip_suffix('\n').unwrap_or(&text));
+    }
+
+    /// A failed command has no totals, and neither has one that searched nothing.
+    fn summary(&mut self, summary: &Summary) {
         self.bar.finish_and_clear();
-        for story in std::mem::take(&mut self.stories) {
-            self.say(&format!("\n{}", story.trim_end()));
+        for finding in std::mem::take(&mut self.findings) {
+            self.say(&format!("\n{}", finding.trim_end()));
         }
-        self.say(&format!("\n{}", totals(summary)));
-    }
-
-    fn say(&self, text: &str) {
-        self.bar.suspend(|| {
-            let _ = writeln!(std::io::stdout().lock(), "{text}");
-        });
-    }
-
-    fn outcome(&self, tested: &Tested) -> String {
-        let stats = &tested.stats;
-        match &tested.verdict {
-            Verdict::Passed => {
-                format!("ok ({}{}{})", self.counts(stats), self.why(tested), unjoined(stats))
-            }
-            Verdict::Failed => {
-                let first = tested.findings.first().map(|f| &f.failure);
-                let text = first.map(brief);
-                format!("FAILED: {} ({})", text.unwrap_or_default(), self.counts(stats))
-            }
-            Verdict::NoThreads => "skipped: creates no threads".into(),
-            Verdict::NoSteps => format!(
-                "NOT TESTED: its threads never meet at a lock or in memory that raddle sees ({})",
-                self.counts(stats)
-            ),
-            Verdict::Uncontrolled => format!("NOT TESTED: {} ({})", uncontrolled(stats), self.counts(stats)),
-            Verdict::TooLong => format!(
-                "NOT TESTED: executions come to no end within ten times --max-steps or the --budget, or to no visible step within --hang; allow more or make it smaller ({})",
-                self.counts(stats)
-            ),
-            Verdict::Unconfirmed => format!("NOT CONFIRMED ({})", self.counts(stats)),
-            Verdict::Killed(why) => format!("NOT TESTED: killed, because {why} ({})", self.counts(stats)),
-            Verdict::Error(why) => format!("ERROR: {why}"),
+        if self.searches && (summary.units() > 0 || summary.exit_code != Exit::Failed) {
+            let totals = match &summary.counted {
+                Counted::Tests(tests) => test_text::totals(summary, tests),
+                Counted::Types(types) => hunt_text::totals(summary, types),
+            };
+            self.say(&format!("\n{totals}"));
+        } else if self.listed > 0 {
+            self.say(&format!("\n{}", many(self.listed, "test")));
         }
     }
+}
 
-    fn counts(&self, stats: &Stats) -> String {
-        let executions = many(stats.executions, "schedule");
-        format!("{executions}, {}, {}", many(stats.threads, "thread"), many(stats.decisions, "decision"))
+impl<W: Write> Reporter for Console<W> {
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Start(start) => self.start(start),
+            Event::Warning { message } => self.bar.suspend(|| eprintln!("warning: {message}")),
+            Event::Built { executable, .. } => self.say(&executable.display().to_string()),
+            Event::Listed(id) => {
+                self.heading(id);
+                self.say(&format!("{}: test", id.test));
+                self.listed += 1;
+            }
+            Event::List(listing) => self.say(listing.text.trim_end()),
+            Event::Harness(_) => {}
+            Event::Finding(found) => self.finding(found),
+            Event::Unconfirmed(u) => self.findings.push(match &u.of {
+                UnconfirmedOf::Test(id) => test_text::unconfirmed(id, u),
+                UnconfirmedOf::Type { target } => hunt_text::unconfirmed(target, u),
+            }),
+            Event::Test(ended) => self.test(ended),
+            Event::Type(ended) => self.type_(ended),
+            Event::Replay(replay) => self.replay(replay),
+            Event::Error { in_full, .. } => self.bar.suspend(|| eprintln!("error: {in_full}")),
+            Event::Summary(summary) => self.summary(summary),
+        }
     }
 
-    fn why(&self, tested: &Tested) -> String {
-        match tested.stop {
-            Some(Stop::Exhausted) => all_but(&tested.stats.unexplored),
-            Some(Stop::Budget) if self.budget_ms > 0 && tested.stats.elapsed_ms >= self.budget_ms => {
-                ", stopped by time".into()
-            }
-            _ => String::new(),
-        }
+    fn progress(&self) -> Option<Progress> {
+        Some(Progress(self.bar.clone()))
     }
 }
 
 /// How wide the terminal is.
-pub fn layout(full: bool) -> Layout {
+fn layout(full: bool) -> Layout {
     let out = std::io::stdout();
     let size = if out.is_terminal() { rustix::termios::tcgetwinsize(&out).ok() } else { None };
     let width = size.map(|s| usize::from(s.ws_col)).filter(|w| *w > 0).unwrap_or(DEFAULT_WIDTH);
     Layout { width, full }
-}
-
-fn heading(test: &Test) -> String {
-    let target = &test.target;
-    match target.kind.as_str() {
-        "executable" => format!("\nrunning {}", target.executable.display()),
-        kind => format!("\nrunning {} {} of {} {}", kind, target.name, target.package, target.version),
-    }
-}
-
-fn repeat_with(finding: &Finding, file: &Result<PathBuf>) -> String {
-    format!("execution {}; {}\n", finding.failure.execution, next_step(file))
-}
-
-/// Says that all schedules were tried, and what the test used that was not tried in all ways.
-fn all_but(unexplored: &[Unexplored]) -> String {
-    let names: Vec<&str> = unexplored.iter().map(|u| u.as_str()).collect();
-    match &*names {
-        [] => ", all of them".into(),
-        [one] => format!(", all of them but for {one}"),
-        [some @ .., last] => format!(", all of them but for {} and {last}", some.join(", ")),
-    }
-}
-
-/// Panics that the test is taken to expect.
-fn unjoined(stats: &Stats) -> String {
-    match &*stats.unjoined {
-        [] => String::new(),
-        places => format!("; threads that nobody joins panic whatever the schedule: {}", places.join(", ")),
-    }
-}
-
-fn uncontrolled(stats: &Stats) -> String {
-    let mut text = String::from("calls that raddle cannot control:");
-    for (i, call) in stats.uncontrolled.iter().take(3).enumerate() {
-        let _ = write!(text, "{} {}", if i > 0 { "," } else { "" }, call.call);
-        if let Some(at) = &call.at {
-            let _ = write!(text, " at {}", at.place());
-        }
-    }
-    if stats.uncontrolled.len() > 3 {
-        let _ = write!(text, " and {} more", stats.uncontrolled.len() - 3);
-    }
-    text
-}
-
-fn totals(summary: &Summary) -> String {
-    let verdict = match summary.exit_code {
-        Exit::Clean => "ok",
-        Exit::Found => "FAILED",
-        Exit::Failed => "ERROR",
-        Exit::Untested => "NOT TESTED",
-    };
-    let mut text = format!("raddle result: {verdict}. {} passed; {} failed", summary.passed, summary.failed);
-    for (count, what) in [
-        (summary.no_threads, "without threads"),
-        (summary.untested, "not tested"),
-        (summary.errors, "with an error"),
-        (summary.ignored, "ignored"),
-        (summary.filtered_out, "filtered out"),
-    ] {
-        if count > 0 {
-            let _ = write!(text, "; {count} {what}");
-        }
-    }
-    let _ = write!(text, "; {}, {}", many(summary.executions, "schedule"), many(summary.steps, "step"));
-    if summary.tests == 0 {
-        text.push_str("\nno test was run");
-    } else if summary.passed + summary.failed + summary.untested + summary.errors == 0 {
-        text.push_str("\nno test creates threads: there is nothing to schedule");
-    }
-    text
 }

@@ -1,20 +1,71 @@
-//! Results for scripts: one JSON object per line on standard output, described in docs/json.md.
+//! What happens in a command, as plain data.
+//!
+//! Serialised, an event is a line of JSON (docs/json.md). Fields that are not serialised are for reporters that say more.
 
-use crate::exit::Exit;
-use crate::test::discover::Test;
-use crate::test::supervise::{Tested, Unconfirmed, Verdict};
+use super::columns::Labels;
+use super::summary::Summary;
+use super::type_stats::{Expectation, Offers, TypeStats};
 use raddle_core::outcome::Kind;
-use raddle_core::protocol::{Job, Stats, Stop};
+use raddle_core::protocol::{Failure, Stats, Stop};
 use raddle_core::trace::Site;
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// A line of output.
+/// Something that happened.
 #[derive(Serialize, Debug)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event<'a> {
     /// The search begins.
-    Start {
+    Start(Start<'a>),
+    /// Something was left out or is odd.
+    Warning {
+        /// What.
+        message: &'a str,
+    },
+    /// An executable with the hooks, built by `cargo raddle build`.
+    Built {
+        /// `package/kind/name`.
+        target: String,
+        /// The file.
+        executable: &'a Path,
+    },
+    /// A test that would be run (`cargo raddle test --list`).
+    Listed(TestId<'a>),
+    /// What could be hunted (`cargo raddle hunt --list`).
+    List(Listing),
+    /// The harness of a type.
+    Harness(Harness<'a>),
+    /// A confirmed finding.
+    Finding(Finding<'a>),
+    /// A failure or violation that did not repeat.
+    Unconfirmed(Unconfirmed<'a>),
+    /// A test came to its end; its findings have been said.
+    Test(TestEnded<'a>),
+    /// A type came to its end; its findings have been said.
+    Type(TypeEnded<'a>),
+    /// A finding was repeated, or not.
+    Replay(Box<Replay<'a>>),
+    /// Something could not be done.
+    Error {
+        /// Why.
+        message: String,
+        /// The compiler's diagnostics, if it was the build.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        details: Option<&'a str>,
+        /// Why, with what nobody has seen yet.
+        #[serde(skip)]
+        in_full: String,
+    },
+    /// The totals, at the end.
+    Summary(&'a Summary),
+}
+
+/// What is going to be searched.
+#[derive(Serialize, Debug)]
+#[serde(untagged)]
+pub enum Start<'a> {
+    /// Tests.
+    Tests {
         /// The version of raddle.
         version: &'a str,
         /// The compiler.
@@ -29,271 +80,328 @@ pub enum Event<'a> {
         budget_ms: u64,
         /// How many tests will be run.
         tests: usize,
+        /// Tests not run because they are ignored.
+        #[serde(skip)]
+        ignored: usize,
+        /// Tests not run because of the filter.
+        #[serde(skip)]
+        filtered_out: usize,
     },
-    /// Something was left out or is odd.
-    Warning {
-        /// What.
-        message: &'a str,
+    /// Types.
+    Types {
+        /// The version of raddle.
+        version: &'a str,
+        /// The seed.
+        seed: u64,
+        /// The generator.
+        generator: &'a str,
+        /// The strategy.
+        strategy: &'a str,
+        /// Executions per type at most.
+        schedules: Option<u64>,
+        /// Milliseconds per type; 0 for no limit.
+        budget_ms: u64,
+        /// How many types will be hunted.
+        types: usize,
     },
-    /// An executable with the hooks, built by `cargo raddle build`.
-    Built {
-        /// `package/kind/name`.
-        target: String,
-        /// The file.
-        executable: &'a Path,
-    },
-    /// A test that would be run (`--list`).
-    Listed {
-        /// The path of the test, or the program's name where there is none.
-        test: &'a str,
-        /// `package/kind/name`.
-        program: String,
-    },
-    /// A test came to its end.
+}
+
+/// Which test.
+#[derive(Serialize, Clone, Debug)]
+pub struct TestId<'a> {
+    /// The path of the test, or the program's name where there is none.
+    pub target: &'a str,
+    /// Equal to `target`.
+    pub test: &'a str,
+    /// `package/kind/name`.
+    pub program: String,
+    /// The program for people, who read its tests below it.
+    #[serde(skip)]
+    pub title: String,
+}
+
+/// What could be hunted.
+#[derive(Serialize, Debug)]
+pub struct Listing {
+    /// As data.
+    #[serde(flatten)]
+    pub types: serde_json::Value,
+    /// As text.
+    #[serde(skip)]
+    pub text: String,
+}
+
+/// The harness of a type.
+#[derive(Serialize, Debug)]
+pub struct Harness<'a> {
+    /// The path of the type.
+    pub target: &'a str,
+    /// What describes it.
+    pub descriptor: &'a Path,
+    /// The executable.
+    pub executable: &'a Path,
+    /// Whether the compiler's MIR was read for it.
+    pub analysed: bool,
+    /// Why not, if that was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why_not: Option<&'a str>,
+    /// How long it took to look up the places of its calls, or to find that they had been.
+    pub placing_ms: f64,
+}
+
+/// A finding.
+#[derive(Serialize, Clone, Debug)]
+pub struct Finding<'a> {
+    /// Whose it is.
+    #[serde(flatten)]
+    pub of: FindingOf<'a>,
+    /// What kind.
+    pub kind: Kind,
+    /// In words.
+    pub message: &'a str,
+    /// Where.
+    pub at: Option<&'a Site>,
+    /// Steps in the trace.
+    pub steps: usize,
+    /// The finding file, unless it could not be written.
+    pub file: Option<&'a Path>,
+    /// Why not.
+    #[serde(skip)]
+    pub unsaved: Option<String>,
+    /// What went wrong, with schedule and trace.
+    #[serde(skip)]
+    pub failure: &'a Failure,
+    /// Where file names of the compiler may start.
+    #[serde(skip)]
+    pub source_roots: &'a [PathBuf],
+}
+
+/// Whose finding it is.
+#[derive(Serialize, Clone, Debug)]
+#[serde(untagged)]
+pub enum FindingOf<'a> {
+    /// A test's.
     Test {
-        /// The path of the test, or the program's name where there is none.
-        target: &'a str,
-        /// The same.
-        test: &'a str,
-        /// `package/kind/name`.
-        program: String,
-        /// `ok`, `failed`, `no-threads`, `no-steps`, `uncontrolled`, `too-long`, `unconfirmed`, `error`.
-        status: &'static str,
-        /// Why, if the status is `error`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        message: Option<&'a str>,
-        /// Why the search ended.
-        stop: Option<&'a Stop>,
-        /// Totals.
-        stats: &'a Stats,
-    },
-    /// A confirmed finding.
-    Finding {
-        /// The path of the test, or the program's name where there is none.
-        target: &'a str,
-        /// The same.
-        test: &'a str,
-        /// `package/kind/name`.
-        program: String,
-        /// What kind.
-        kind: Kind,
-        /// In words.
-        message: &'a str,
-        /// Where.
-        at: Option<&'a Site>,
+        /// Which test.
+        #[serde(flatten)]
+        id: TestId<'a>,
         /// In which execution, from 0.
         execution: u64,
-        /// Steps in the trace.
-        steps: usize,
         /// The waits in it that ended although a thread could run, in words.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         early: Vec<String>,
-        /// The finding file, unless it could not be written.
-        file: Option<&'a Path>,
     },
-    /// A failure that did not repeat.
-    Unconfirmed {
-        /// The path of the test, or the program's name where there is none.
+    /// A type's.
+    Type {
+        /// The path of the type.
         target: &'a str,
-        /// The same.
-        test: &'a str,
-        /// `package/kind/name`.
-        program: String,
-        /// What kind.
-        kind: Kind,
-        /// In words.
-        message: &'a str,
-        /// What came instead.
-        instead: &'a str,
+        /// What tells it from other findings.
+        cause: &'a str,
+        /// Calls in the test, setup included.
+        calls: usize,
+        /// The test as Rust source.
+        source: &'a str,
+        /// Whether an earlier hunt had found it already.
+        saved: bool,
+        /// Why no sequential order of the calls explains it.
+        #[serde(skip)]
+        why: &'a [String],
+        /// What the beginnings and ends of calls in the trace are.
+        #[serde(skip)]
+        labels: Labels,
     },
-    /// The result of `cargo raddle replay`.
-    Replay {
-        /// The finding file.
-        file: &'a Path,
-        /// The path of the test, the program's name where there is none, or the path of the type that was hunted.
+}
+
+impl<'a> Finding<'a> {
+    /// A failure of somebody, kept in this file or not, for this reason.
+    pub fn new(
+        of: FindingOf<'a>,
+        failure: &'a Failure,
+        file: std::result::Result<&'a Path, String>,
+        source_roots: &'a [PathBuf],
+    ) -> Self {
+        let (file, unsaved) = match file {
+            Ok(file) => (Some(file), None),
+            Err(why) => (None, Some(why)),
+        };
+        Finding {
+            of,
+            kind: failure.kind,
+            message: &failure.message,
+            at: failure.at.as_ref(),
+            steps: failure.trace.events.len(),
+            file,
+            unsaved,
+            failure,
+            source_roots,
+        }
+    }
+}
+
+/// A failure or violation that did not repeat.
+#[derive(Serialize, Debug)]
+pub struct Unconfirmed<'a> {
+    /// Whose it is.
+    #[serde(flatten)]
+    pub of: UnconfirmedOf<'a>,
+    /// What kind.
+    pub kind: Kind,
+    /// In words.
+    pub message: &'a str,
+    /// What came instead.
+    pub instead: &'a str,
+}
+
+/// Whose failure did not repeat.
+#[derive(Serialize, Debug)]
+#[serde(untagged)]
+pub enum UnconfirmedOf<'a> {
+    /// A test's.
+    Test(TestId<'a>),
+    /// A type's.
+    Type {
+        /// The path of the type.
         target: &'a str,
-        /// The same; of a hunt, what tells the finding from others.
-        test: &'a str,
-        /// `package/kind/name`; of a hunt, the crate.
-        program: String,
-        /// `reproduced`, `different`, `passed`, `diverged`, `broken`: of the first replay that did not reproduce
-        /// it, if there is one.
-        verdict: &'static str,
-        /// How often it was to be repeated.
-        times: u64,
-        /// How often it failed in the same way.
-        reproduced: u64,
-        /// In words.
-        message: String,
-        /// The kind of failure, if there was one.
-        kind: Option<Kind>,
-        /// Whether the trace is the recorded one.
-        same_trace: Option<bool>,
     },
-    /// What was asked could not be done.
-    Error {
-        /// Why.
-        message: String,
-        /// The compiler's diagnostics, if it was the build.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        details: Option<&'a str>,
-    },
-    /// The last line.
-    Summary(&'a Summary),
 }
 
-/// Totals of a run.
-#[derive(Serialize, Clone, Debug)]
-pub struct Summary {
-    /// How the command ends.
-    pub exit_code: Exit,
-    /// Tests run.
-    pub tests: usize,
-    /// Of these, tested and nothing found.
-    pub passed: usize,
-    /// With at least one finding.
-    pub failed: usize,
-    /// Without threads, and so without anything to test.
-    pub no_threads: usize,
-    /// Run, and not or not wholly tested.
-    pub untested: usize,
-    /// In which the tool failed.
-    pub errors: usize,
-    /// Not run because they are ignored.
-    pub ignored: usize,
-    /// Not run because of the filter.
-    pub filtered_out: usize,
-    /// Findings.
-    pub findings: usize,
-    /// Failures that did not repeat.
-    pub unconfirmed: usize,
-    /// Executions in all tests.
-    pub executions: u64,
-    /// Steps in all tests.
-    pub steps: u64,
+/// A test came to its end.
+#[derive(Serialize, Debug)]
+pub struct TestEnded<'a> {
+    /// Which.
+    #[serde(flatten)]
+    pub id: TestId<'a>,
+    /// How.
+    pub status: TestStatus,
+    /// Why, if the tool failed or a worker was killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<&'a str>,
+    /// Why the search ended.
+    pub stop: Option<&'a Stop>,
+    /// Totals.
+    pub stats: &'a Stats,
 }
 
-impl Summary {
-    /// Nothing yet; if it stays so, nothing was tested.
-    pub fn new() -> Self {
-        Summary {
-            exit_code: Exit::Untested,
-            tests: 0,
-            passed: 0,
-            failed: 0,
-            no_threads: 0,
-            untested: 0,
-            errors: 0,
-            ignored: 0,
-            filtered_out: 0,
-            findings: 0,
-            unconfirmed: 0,
-            executions: 0,
-            steps: 0,
-        }
-    }
-
-    /// Counts a test.
-    pub fn add(&mut self, tested: &Tested) {
-        self.tests += 1;
-        self.findings += tested.findings.len();
-        self.unconfirmed += tested.unconfirmed.len();
-        self.executions += tested.stats.executions;
-        self.steps += tested.stats.steps;
-        match tested.verdict {
-            Verdict::Passed => self.passed += 1,
-            Verdict::Failed => self.failed += 1,
-            Verdict::NoThreads => self.no_threads += 1,
-            Verdict::NoSteps
-            | Verdict::Uncontrolled
-            | Verdict::TooLong
-            | Verdict::Unconfirmed
-            | Verdict::Killed(_) => self.untested += 1,
-            Verdict::Error(_) => self.errors += 1,
-        }
-        self.exit_code = self.exit();
-    }
-
-    /// A finding counts more than a failure of the tool, and that more than what was not tested.
-    fn exit(&self) -> Exit {
-        if self.findings > 0 {
-            Exit::Found
-        } else if self.errors > 0 {
-            Exit::Failed
-        } else if self.untested > 0 || self.unconfirmed > 0 || self.passed == 0 {
-            Exit::Untested
-        } else {
-            Exit::Clean
-        }
-    }
+/// How a test came out; docs/exit-codes.md says what each means.
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum TestStatus {
+    /// Tested, and nothing found.
+    Ok,
+    /// At least one finding.
+    Failed,
+    /// It creates no threads.
+    NoThreads,
+    /// Its threads never meet.
+    NoSteps,
+    /// It makes calls that raddle cannot control.
+    Uncontrolled,
+    /// Executions that come to no end.
+    TooLong,
+    /// It failed, and the failure did not repeat.
+    Unconfirmed,
+    /// Its worker had to be killed.
+    Killed,
+    /// The tool failed.
+    Error,
 }
 
-/// A verdict's name.
-pub fn status(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Passed => "ok",
-        Verdict::Failed => "failed",
-        Verdict::NoThreads => "no-threads",
-        Verdict::NoSteps => "no-steps",
-        Verdict::Uncontrolled => "uncontrolled",
-        Verdict::TooLong => "too-long",
-        Verdict::Unconfirmed => "unconfirmed",
-        Verdict::Killed(_) => "killed",
-        Verdict::Error(_) => "error",
-    }
+/// A type came to its end.
+#[derive(Serialize, Debug)]
+pub struct TypeEnded<'a> {
+    /// Its path.
+    pub target: &'a str,
+    /// The version of its crate, if a harness was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<&'a str>,
+    /// How.
+    pub status: TypeStatus,
+    /// Why, unless it was tested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What the harness offers, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offers: Option<Box<Offers>>,
+    /// What was done, if it came to that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stats: Option<Box<TypeStats>>,
+    /// What the compiler said, if the harness did not build.
+    #[serde(skip)]
+    pub details: Option<&'a str>,
+    /// What is expected of methods less than of others.
+    #[serde(skip)]
+    pub expectations: Vec<Expectation>,
+    /// Instances of memory-access patterns that have not occurred, in words, if asked for.
+    #[serde(skip)]
+    pub open: Option<String>,
+    /// For each pair of methods, how often it ran at the same time, if asked for.
+    #[serde(skip)]
+    pub matrix: Option<String>,
 }
 
-impl<'a> Event<'a> {
-    /// The beginning of a search.
-    pub fn start(job: &'a Job, rustc: &'a str, tests: usize) -> Self {
-        Event::Start {
-            version: env!("CARGO_PKG_VERSION"),
-            rustc,
-            seed: job.seed,
-            strategy: &job.strategy,
-            schedules: job.schedules,
-            budget_ms: job.budget_ms,
-            tests,
-        }
-    }
+/// How a type came out.
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum TypeStatus {
+    /// Tested, and nothing found.
+    Ok,
+    /// At least one finding.
+    Found,
+    /// Not tested, or not wholly.
+    Untested,
+    /// It cannot be hunted, and the user did not ask for it by name.
+    Skipped,
+    /// The tool failed.
+    Error,
+}
 
-    /// The end of a test.
-    pub fn test(test: &'a Test, tested: &'a Tested) -> Self {
-        Event::Test {
-            target: test.label(),
-            test: test.label(),
-            program: test.target.id(),
-            status: status(&tested.verdict),
-            message: match &tested.verdict {
-                Verdict::Error(why) | Verdict::Killed(why) => Some(why),
-                _ => None,
-            },
-            stop: tested.stop.as_ref(),
-            stats: &tested.stats,
-        }
-    }
+/// A finding was repeated, or not.
+#[derive(Serialize, Debug)]
+pub struct Replay<'a> {
+    /// The finding file.
+    pub file: &'a Path,
+    /// The path of the test, the program's name where there is none, or the path of the type that was hunted.
+    pub target: &'a str,
+    /// Equal to `target`; of a hunt, what tells the finding from others.
+    pub test: &'a str,
+    /// `package/kind/name`; of a hunt, the crate.
+    pub program: String,
+    /// Of the first replay that did not reproduce it, if there is one.
+    pub verdict: ReplayVerdict,
+    /// How often it was to be repeated.
+    pub times: u64,
+    /// How often it failed in the same way.
+    pub reproduced: u64,
+    /// In words.
+    pub message: String,
+    /// The kind of failure, if there was one.
+    pub kind: Option<Kind>,
+    /// Whether the trace is the recorded one.
+    pub same_trace: Option<bool>,
+    /// What is to be shown: what came, or what had been recorded if nothing failed.
+    #[serde(skip)]
+    pub shown: Finding<'a>,
+}
 
-    /// A test that would be run.
-    pub fn listed(test: &'a Test) -> Self {
-        Event::Listed { test: test.label(), program: test.target.id() }
-    }
+/// How a replay came out.
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplayVerdict {
+    /// It failed in the same way.
+    Reproduced,
+    /// It failed in another way.
+    Different,
+    /// It did not fail.
+    Passed,
+    /// Its schedule could not be followed.
+    Diverged,
+    /// It did not get that far.
+    Broken,
+}
 
-    /// A failure that did not repeat.
-    pub fn unconfirmed(test: &'a Test, unconfirmed: &'a Unconfirmed) -> Self {
-        Event::Unconfirmed {
-            target: test.label(),
-            test: test.label(),
-            program: test.target.id(),
-            kind: unconfirmed.failure.kind,
-            message: &unconfirmed.failure.message,
-            instead: &unconfirmed.instead,
-        }
-    }
-
-    /// Prints the line. A reader that has gone away is not our concern.
-    pub fn print(&self) {
-        use std::io::Write;
-        let line = serde_json::to_string(self).expect("an event is plain data");
-        let _ = writeln!(std::io::stdout().lock(), "{line}");
+impl ReplayVerdict {
+    /// Whether it failed in the same way.
+    pub fn is_reproduced(self) -> bool {
+        self == ReplayVerdict::Reproduced
     }
 }

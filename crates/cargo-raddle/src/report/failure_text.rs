@@ -1,7 +1,9 @@
 //! A failure in words: what happened, where, and what every thread was doing.
 
-use crate::report::columns::{self, Layout, thread_name};
-use crate::report::sources::Sources;
+use super::columns::{self, Layout, thread_name};
+use super::event::Finding;
+use super::many;
+use super::sources::Sources;
 use raddle_core::outcome::Kind;
 use raddle_core::protocol::{Failure, ThreadInfo, ThreadState};
 use raddle_core::trace::Site;
@@ -43,6 +45,23 @@ pub fn what(failure: &Failure, sources: &Sources) -> String {
         }
     }
     text
+}
+
+/// What to do with a finding: repeat it, if it could be saved.
+pub fn next_step(finding: &Finding<'_>) -> String {
+    match finding.file {
+        Some(file) => {
+            let here = std::env::current_dir().unwrap_or_default();
+            format!(
+                "repeat it with: cargo raddle replay {}",
+                file.strip_prefix(here).unwrap_or(file).display()
+            )
+        }
+        None => format!(
+            "it cannot be repeated, for it could not be saved: {}",
+            finding.unsaved.as_deref().unwrap_or_default()
+        ),
+    }
 }
 
 /// What the program printed, its end if it is long.
@@ -95,11 +114,6 @@ pub fn brief(failure: &Failure) -> String {
 /// What else the first line says of an execution in which a wait ended early.
 fn early(failure: &Failure) -> String {
     failure.schedule.early_note().map_or(String::new(), |note| format!("; {note}"))
-}
-
-/// `1 test`, `2 tests`.
-pub fn many(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 fn first_line(text: &str) -> &str {

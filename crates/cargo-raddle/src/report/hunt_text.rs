@@ -1,182 +1,161 @@
 //! What a hunt says to people.
 
-use super::failure_text::{self as explain, many};
-use super::hunt_event::{Pairs, Patterns, Summary};
-use crate::error::Result;
+use super::columns::{self, Labels, Layout};
+use super::event::{Finding, TypeEnded, TypeStatus, Unconfirmed};
+use super::failure_text::{self, next_step};
+use super::many;
+use super::sources::Sources;
+use super::summary::{Summary, TypeCounts};
+use super::type_stats::{Expectation, HuntEnd, Patterns, TypeStats};
 use crate::exit::Exit;
-use crate::findings::format::next_step;
-use crate::findings::hunt::Kept;
-use crate::hunt::judge;
-use crate::hunt::result::{End, Hunted, Progress, Unconfirmed};
-use crate::hunt::subject::Subject;
-use crate::report::columns::{self, Labels, Layout};
-use crate::report::sources::Sources;
-use raddle_core::pattern::{AccessKind, Step, Who};
-use raddle_core::trace::Trace;
-use raddle_core::{NameId, Op, SiteId};
-use raddle_hunt::oracle::CallRef;
-use raddle_hunt::render::call_text;
-use raddle_hunt::{CallRecord, Harness, Role, Test};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
 /// A finding: what broke, the test, the interleaving, and why no sequential order explains it.
-pub fn finding(subject: &Subject, found: &Kept, file: &Result<PathBuf>, layout: Layout) -> String {
-    let mut sources = Sources::new(&subject.source_roots);
-    let failure = &found.failure;
-    let mut text = format!("---- {}: {} ----\n", subject.harness.target, failure.kind.as_str());
-    text.push_str(&explain::what(failure, &sources));
+pub fn finding(found: &Finding<'_>, told: &Told<'_>, layout: Layout) -> String {
+    let mut sources = Sources::new(found.source_roots);
+    let failure = found.failure;
+    let mut text = format!("---- {}: {} ----\n", told.target, failure.kind.as_str());
+    text.push_str(&failure_text::what(failure, &sources));
     let _ = writeln!(text, "\nThe test, in Rust:\n");
-    found.source.trim_end().lines().for_each(|line| {
+    told.source.trim_end().lines().for_each(|line| {
         let _ = writeln!(text, "{}", format!("    {line}").trim_end());
     });
-    let labels = labels(&subject.harness, &found.test, &found.calls, &failure.trace);
-    let columns = columns::render_labelled(failure, &mut sources, layout, &labels);
+    let columns = columns::render_labelled(failure, &mut sources, layout, told.labels);
     if !columns.is_empty() {
         let _ = write!(text, "\nHow the threads interleaved:\n\n{columns}");
     }
-    if !found.why.is_empty() {
+    if !told.why.is_empty() {
         let _ = writeln!(text, "\nWhy no sequential order of the calls explains it:");
-        for line in &found.why {
+        for line in told.why {
             let _ = writeln!(text, "    {line}");
         }
     }
-    text.push_str(&explain::printed(failure));
+    text.push_str(&failure_text::printed(failure));
     // The compiler names files of a dependency from the root directory.
-    for root in &subject.source_roots {
+    for root in found.source_roots {
         text = text.replace(&format!("{}/", root.display()), "");
     }
-    let _ = writeln!(text, "\n{}", next_step(file));
+    let _ = writeln!(text, "\n{}", next_step(found));
     text
 }
 
-/// What to say at the beginnings and ends of calls.
-fn labels(harness: &Harness, test: &Test, calls: &[CallRecord], trace: &Trace) -> Labels {
-    let mut enters = calls.iter();
-    let mut ends: Vec<&CallRecord> = calls.iter().filter(|c| c.end.is_some()).collect();
-    ends.sort_by_key(|c| c.end);
-    let mut leaves = ends.into_iter();
-    // The column says which thread it is.
-    let name = |c: &CallRecord| {
-        let text = call_text(harness, test, CallRef { thread: c.thread, step: c.step });
-        let own = text.strip_prefix(&format!("T{} ", c.thread)).unwrap_or(&text);
-        own.to_owned()
-    };
-    let mut labels = Labels::new();
-    for (i, event) in trace.events.iter().enumerate() {
-        let text = match event.op {
-            Op::Enter(_) => enters.next().map(name),
-            Op::Leave(_) => leaves.next().map(|c| {
-                let name = name(c);
-                format!("{} {}", name.split('(').next().unwrap_or_default(), judge::result(&c.result))
-            }),
-            // The harness's own, which has no place in the user's source.
-            Op::Spawn(thread) if event.thread.0 == 0 => Some(format!("starts thread {}", thread.0)),
-            Op::Join(thread) if event.thread.0 == 0 => Some(format!("joins thread {}", thread.0)),
-            Op::Exit => Some("ends".to_owned()),
-            _ => None,
-        };
-        if let Some(text) = text {
-            labels.insert(i, text);
-        }
-    }
-    labels
+/// What only a type's finding has.
+pub struct Told<'a> {
+    /// The path of the type.
+    pub target: &'a str,
+    /// The test as Rust source.
+    pub source: &'a str,
+    /// Why no sequential order of the calls explains it.
+    pub why: &'a [String],
+    /// What the beginnings and ends of calls in the trace are.
+    pub labels: &'a Labels,
 }
 
-/// A type in one line.
-pub fn outcome(target: &str, verdict: &crate::hunt::Verdict, hunted: Option<&Hunted>) -> String {
-    let said = match verdict {
-        crate::hunt::Verdict::Clean => "ok".to_owned(),
-        crate::hunt::Verdict::Found(n) => format!("FOUND {n}"),
-        crate::hunt::Verdict::Untested(why) => format!("NOT TESTED: {why}"),
-        crate::hunt::Verdict::Skipped(why) => format!("skipped: {why}"),
-        crate::hunt::Verdict::Error(why) => format!("ERROR: {why}"),
+/// A type in one line, and what was done below it.
+pub fn outcome(ended: &TypeEnded<'_>, findings: usize, saved: usize) -> String {
+    let why = ended.message.as_deref().unwrap_or_default();
+    let said = match ended.status {
+        TypeStatus::Ok => "ok".to_owned(),
+        TypeStatus::Found => format!("FOUND {findings}"),
+        TypeStatus::Untested => format!("NOT TESTED: {why}"),
+        TypeStatus::Skipped => format!("skipped: {why}"),
+        TypeStatus::Error => format!("ERROR: {why}"),
     };
-    let Some(h) = hunted else { return format!("type {target} ... {said}") };
-    let mut text = format!("type {target} ... {said} ({}", effort(h));
-    match h.end {
-        End::Exhausted => text.push_str(", all that there are"),
-        End::Settled => text.push_str(", the last two thirds with hardly anything new"),
+    let Some(stats) = &ended.stats else { return format!("type {} ... {said}", ended.target) };
+    let mut text = format!("type {} ... {said} ({}", ended.target, effort(stats, findings, saved));
+    match stats.end {
+        HuntEnd::Exhausted => text.push_str(", all that there are"),
+        HuntEnd::Settled => text.push_str(", the last two thirds with hardly anything new"),
         _ => {}
     }
     text.push(')');
-    for never in &h.never_returned {
-        let how = never.instead.how.lines().next().unwrap_or_default();
-        let calls = many(never.instead.calls, "call");
+    text + &coverage(stats) + &times(stats) + &remarks(stats)
+}
+
+/// What was covered, and what could not be.
+fn coverage(stats: &TypeStats) -> String {
+    let mut text = String::new();
+    for never in &stats.never_returned {
+        let how = never.instead.lines().next().unwrap_or_default();
+        let calls = many(never.calls, "call");
         let _ = write!(
             text,
             "\n     `{}` never returned, in {calls} with nothing beside it: {how}",
             never.method
         );
     }
-    let pairs = Pairs::of(&h.coverage);
+    let pairs = &stats.pairs;
     let _ = write!(
         text,
         "\n     method pairs: {} of {} ran at the same time, {} open, {} never possible so far",
         pairs.covered, pairs.total, pairs.open, pairs.never
     );
-    if let Some(patterns) = Patterns::of(h, 0) {
-        text.push_str(&covered(&patterns, h.statics.as_ref().and_then(|s| s.as_ref().err())));
-    }
-    let s = &h.stages;
-    // Of the processor's time: on a machine that others use, too, the rest is waiting.
-    let all = (s.generate + s.execute + s.cover + s.judge + s.prove).as_secs_f64().max(1e-9);
-    let share = |d: std::time::Duration| 100.0 * d.as_secs_f64() / all;
-    let _ = write!(
-        text,
+    text + &stats.patterns.as_ref().map(covered).unwrap_or_default()
+}
+
+/// Where the processor's time went. On a machine that others use, too, the rest is waiting.
+fn times(s: &TypeStats) -> String {
+    let all = (s.generate_ms + s.execute_ms + s.cover_ms + s.judge_ms + s.prove_ms).max(1e-6);
+    let share = |ms: f64| 100.0 * ms / all;
+    format!(
         "\n     time: {:.0} % making tests, {:.0} % running them, {:.0} % counting what they cover, {:.0} % judging \
          ({}), {:.0} % proving",
-        share(s.generate),
-        share(s.execute),
-        share(s.cover),
-        share(s.judge),
-        many(h.oracle.serial, "sequential execution"),
-        share(s.prove)
-    );
-    if h.isolated {
+        share(s.generate_ms),
+        share(s.execute_ms),
+        share(s.cover_ms),
+        share(s.judge_ms),
+        many(s.serial_executions, "sequential execution"),
+        share(s.prove_ms)
+    )
+}
+
+/// What else people should know.
+fn remarks(stats: &TypeStats) -> String {
+    let mut text = String::new();
+    if stats.isolated {
         text.push_str(
             "\n     it keeps something from test to test, so every execution had a process of its own",
         );
-        if let Some(Unconfirmed { message, instead, .. }) = &h.isolated_because {
+        if let Some((message, instead)) = &stats.isolated_because {
             let _ = write!(
                 text,
                 "\n     (seen among others, and not in a fresh process: {message}; there: {instead})"
             );
         }
     }
-    if h.per_thread {
+    if stats.per_thread {
         text.push_str(
             "\n     results depend on which thread calls: a thread's first call is not compared while others run beside it",
         );
     }
-    if h.lost.0 > 0 {
-        let why = h.lost.1.as_deref().unwrap_or_default().lines().next().unwrap_or_default().to_owned();
-        let _ = write!(text, "\n     {} could not be done, the first because: {why}", many(h.lost.0, "run"));
+    if stats.lost > 0 {
+        let why = stats.first_lost.as_deref().unwrap_or_default().lines().next().unwrap_or_default();
+        let _ =
+            write!(text, "\n     {} could not be done, the first because: {why}", many(stats.lost, "run"));
     }
-    if !h.outdated.is_empty() {
+    if !stats.outdated_files.is_empty() {
         let name = |file: &PathBuf| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let names: Vec<String> = h.outdated.iter().map(name).collect();
+        let names: Vec<String> = stats.outdated_files.iter().map(name).collect();
         let _ = write!(text, "\n     saved, but not repeated or of another build: {}", names.join(", "));
     }
     text
 }
 
 /// How much was run for what was found.
-fn effort(h: &Hunted) -> String {
-    let mut text = match h.saved {
+fn effort(stats: &TypeStats, findings: usize, saved: usize) -> String {
+    let mut text = match saved {
         0 => String::new(),
-        n if n == h.findings.len() => "found by an earlier hunt and repeated; ".to_owned(),
+        n if n == findings => "found by an earlier hunt and repeated; ".to_owned(),
         n => format!("{n} found by an earlier hunt and repeated; "),
     };
-    let Progress { tests, executions, .. } = h.progress;
-    if tests > 0 {
-        let _ = write!(text, "{}, {}", many(tests, "test"), many(executions, "execution"));
-        let seconds = h.elapsed.as_secs_f64();
-        if seconds > 0.0 {
-            let _ = write!(text, ", {:.0} tests/s", tests as f64 / seconds);
+    if stats.tests > 0 {
+        let _ = write!(text, "{}, {}", many(stats.tests, "test"), many(stats.executions, "execution"));
+        if stats.elapsed > 0.0 {
+            let _ = write!(text, ", {:.0} tests/s", stats.tests as f64 / stats.elapsed);
         }
-    } else if h.findings.len() > h.saved {
+    } else if findings > saved {
         text.push_str("in the first test");
     } else {
         text.push_str("no new test");
@@ -185,21 +164,16 @@ fn effort(h: &Hunted) -> String {
 }
 
 /// Which methods are not held to take effect at one moment, and why.
-pub fn promises(harness: &Harness) -> String {
+pub fn expectations(all: &[Expectation]) -> String {
     let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    let calls = harness.thunks.iter().filter(|t| t.role == Role::Method);
-    for thunk in calls {
-        let name = thunk.name.as_str();
-        let because = thunk.because.as_deref().unwrap_or_default();
-        if thunk.weak {
-            by_reason.entry(format!("not compared ({because})")).or_default().push(name);
-        } else if thunk.refuses.iter().any(|r| r != "Pending") {
-            let answers = thunk.refuses.join(", ");
-            by_reason
-                .entry(format!("may return {answers} beside other calls ({because})"))
-                .or_default()
-                .push(name);
-        }
+    for expectation in all {
+        let (reason, method) = match expectation {
+            Expectation::NotCompared { method, because } => (format!("not compared ({because})"), method),
+            Expectation::MayRefuse { method, answers, because } => {
+                (format!("may return {} beside other calls ({because})", answers.join(", ")), method)
+            }
+        };
+        by_reason.entry(reason).or_default().push(method);
     }
     let mut text = String::new();
     for (reason, names) in by_reason {
@@ -212,7 +186,7 @@ pub fn promises(harness: &Harness) -> String {
 }
 
 /// MAP-coverage, over what was seen and over what the compiler's MIR allows.
-fn covered(patterns: &Patterns, unknown: Option<&String>) -> String {
+fn covered(patterns: &Patterns) -> String {
     let share = |covered: u128, total: u128| 100.0 * covered as f64 / total.max(1) as f64;
     let mut text = format!(
         "\n     memory-access patterns: {} of {} instances of what was seen occurred ({:.1} %)",
@@ -240,7 +214,7 @@ fn covered(patterns: &Patterns, unknown: Option<&String>) -> String {
             let _ = write!(text, " P{} {}/{}", i + 1, counts.covered, counts.covered + counts.open);
         }
     }
-    if let Some(why) = unknown {
+    if let Some(why) = &patterns.unknown {
         let why = why.lines().next().unwrap_or_default();
         let _ = write!(text, "\n     what the code allows is not known: {why}");
     }
@@ -248,7 +222,7 @@ fn covered(patterns: &Patterns, unknown: Option<&String>) -> String {
 }
 
 /// A violation that did not repeat.
-pub fn unconfirmed(target: &str, u: &crate::hunt::result::Unconfirmed) -> String {
+pub fn unconfirmed(target: &str, u: &Unconfirmed<'_>) -> String {
     format!(
         "---- {target}: not confirmed ----\n{}: {}\nA fresh process did not repeat it: {}. It depends on something that \
          raddle does not control, or on what earlier tests had left behind.\n",
@@ -258,57 +232,17 @@ pub fn unconfirmed(target: &str, u: &crate::hunt::result::Unconfirmed) -> String
     )
 }
 
-/// For each pair of methods, how often it ran at the same time.
-pub fn matrix(harness: &Harness, hunted: &Hunted) -> String {
-    let legend = "times that two methods ran at the same time, by test (. open, - never possible so far):";
-    format!("{legend}\n{}", hunted.coverage.matrix(harness))
-}
-
-/// Instances of memory-access patterns that have not occurred, most bug-prone patterns first.
-pub fn open(hunted: &Hunted, most: usize) -> String {
-    let Some(patterns) = &hunted.patterns else {
-        return "open patterns: the generator does not follow them; use maptest\n".to_owned();
-    };
-    if let Some(Ok(statics)) = &hunted.statics {
-        let mut text =
-            String::from("memory-access patterns that the code allows and that have not been seen:\n");
-        statics.open(most).iter().for_each(|line| _ = writeln!(text, "  {line}: not yet seen"));
-        return text;
-    }
-    let mut text = String::from("memory-access patterns that have not occurred:\n");
-    for instance in patterns.open(most) {
-        let steps = instance.pattern().pattern().steps.iter().zip(instance.steps());
-        let step = |(step, (kind, site, name)): (&Step, (AccessKind, SiteId, NameId))| {
-            let symbols = &hunted.symbols;
-            let site = symbols.sites.get(site.0 as usize);
-            let (function, at) = site.map_or(("?", String::new()), |s| {
-                let function = s.function.rsplit("::").next().unwrap_or(&s.function);
-                let place = s.place();
-                (function, place.rsplit('/').next().unwrap_or(&place).to_owned())
-            });
-            let does = if kind == AccessKind::Read { "reads" } else { "writes" };
-            let name = symbols.names.get(name.0 as usize).map_or("?", String::as_str);
-            let thread = if step.who == Who::A { "a" } else { "b" };
-            format!("{thread}: `{function}` at {at} {does} `{name}`")
-        };
-        let steps: Vec<String> = steps.map(step).collect();
-        let _ = writeln!(text, "  {:3} {}", instance.pattern().to_string(), steps.join(", then "));
-    }
-    text
-}
-
 /// The last line.
-pub fn summary(summary: &Summary) -> String {
+pub fn totals(summary: &Summary, types: &TypeCounts) -> String {
     let verdict = match summary.exit_code {
         Exit::Clean => "ok",
         Exit::Found => "FOUND",
         Exit::Failed => "ERROR",
         Exit::Untested => "NOT TESTED",
     };
-    let mut text =
-        format!("raddle hunt: {verdict}. {} clean; {} with findings", summary.clean, summary.found);
+    let mut text = format!("raddle hunt: {verdict}. {} clean; {} with findings", types.clean, types.found);
     for (count, what) in
-        [(summary.untested, "not tested"), (summary.skipped, "skipped"), (summary.errors, "with an error")]
+        [(summary.untested, "not tested"), (types.skipped, "skipped"), (summary.errors, "with an error")]
     {
         if count > 0 {
             let _ = write!(text, "; {count} {what}");
@@ -317,6 +251,6 @@ pub fn summary(summary: &Summary) -> String {
     if summary.unconfirmed > 0 {
         let _ = write!(text, "; {} not confirmed", many(summary.unconfirmed as u64, "violation"));
     }
-    let _ = write!(text, "; {}, {}", many(summary.tests, "test"), many(summary.executions, "execution"));
+    let _ = write!(text, "; {}, {}", many(types.tests, "test"), many(summary.executions, "execution"));
     text
 }

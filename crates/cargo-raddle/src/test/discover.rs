@@ -3,6 +3,7 @@
 use crate::build::compile::Target;
 use crate::build::runtime_lib::Runtime;
 use crate::error::{Error, Result};
+use crate::report::event::TestId;
 use crate::worker::batch;
 use raddle_core::protocol::Entry;
 use std::collections::BTreeSet;
@@ -26,6 +27,16 @@ pub struct Test {
 }
 
 impl Test {
+    /// What it is called in reports.
+    pub fn id(&self) -> TestId<'_> {
+        let (target, label) = (&self.target, self.label());
+        let title = match target.kind.as_str() {
+            "executable" => target.executable.display().to_string(),
+            kind => format!("{kind} {} of {} {}", target.name, target.package, target.version),
+        };
+        TestId { target: label, test: label, program: target.id(), title }
+    }
+
     /// The name shown and filtered by: the test's, or the program's.
     pub fn label(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.target.name)

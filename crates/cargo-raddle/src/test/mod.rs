@@ -11,41 +11,40 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::findings::format::Origin;
 use crate::host;
-use crate::report::event::Summary;
-use crate::report::failure_text::many;
-use crate::report::output::Output;
+use crate::report::event::{
+    Event, Finding, FindingOf, Start, TestEnded, TestStatus, Unconfirmed, UnconfirmedOf,
+};
+use crate::report::{Report, many};
 use crate::sandbox;
 use crate::worker::batch::MESSAGE_FD;
 use crate::worker::scratch::Scratch;
-use discover::{Filter, Test};
-use raddle_core::protocol::{Entry, Job, Stats};
+use discover::{Filter, Selection, Test};
+use raddle_core::protocol::{Entry, Failure, Job, Stats};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use supervise::{Lab, Tested};
+use supervise::{Lab, Tested, Verdict};
 
 /// Builds, runs, reports; the totals grow as it goes, so that an error in the middle loses nothing.
-pub fn run(args: &TestArgs, output: &mut Output, summary: &mut Summary) -> Result<()> {
+pub fn run(args: &TestArgs, report: &mut Report) -> Result<()> {
     if args.nocapture {
         return Err(Error::NoCapture);
     }
     host::check_machine(args.build.target.as_deref())?;
     let Prepared { mut built, manifest, runtime, out, rustc } = prepare(args)?;
     for left_out in &built.left_out {
-        output.warning(&format!("not tested: {left_out}"));
+        report.warning(&format!("not tested: {left_out}"));
     }
     let scratch = Scratch::new(&out)?;
     if args.sandbox {
         sandbox::check()?;
         built.targets.iter_mut().try_for_each(|target| target.confine(&runtime, scratch.path()))?;
     }
-    let tests = select(args, built, &runtime, summary)?;
+    let Selection { tests, ignored, filtered_out } = select(args, built, &runtime)?;
     if args.list {
-        output.list(&tests);
-        summary.exit_code = Exit::Clean;
-        return Ok(());
+        return list(&tests, report);
     }
     if !args.args.is_empty() && tests.iter().all(|test| test.name.is_some()) {
-        output.warning("what stands after `--` is for programs; tests do not get it");
+        report.warning("what stands after `--` is for programs; tests do not get it");
     }
     let findings = out.join("findings");
     let origin = Origin {
@@ -65,17 +64,79 @@ pub fn run(args: &TestArgs, output: &mut Output, summary: &mut Summary) -> Resul
         jobs,
         grace: args.search.grace,
     };
-    output.start(&lab.job, &rustc, tests.len());
-    let bar = output.bar();
+    report.event(&Event::Start(Start::Tests {
+        version: env!("CARGO_PKG_VERSION"),
+        rustc: &rustc,
+        seed: lab.job.seed,
+        strategy: &lab.job.strategy,
+        schedules: lab.job.schedules,
+        budget_ms: lab.job.budget_ms,
+        tests: tests.len(),
+        ignored,
+        filtered_out,
+    }));
+    let shown = report.progress();
     let progress = |index: usize, stats: &Stats| {
-        bar.set_message(format!("{}: {}", tests[index].label(), many(stats.executions, "schedule")));
+        shown.say(format!("{}: {}", tests[index].label(), many(stats.executions, "schedule")));
     };
-    lab.run(&tests, &progress, |test: &Test, tested: Tested| {
-        let files: Vec<Result<PathBuf>> = tested.findings.iter().map(|f| f.save(&findings)).collect();
-        summary.add(&tested);
-        output.test(test, &tested, &files);
-        files.iter().filter_map(|file| file.as_ref().err()).for_each(|error| output.error(error));
-    })
+    lab.run(&tests, &progress, |test: &Test, tested: Tested| ended(report, test, &tested, &findings))
+}
+
+/// Only says which tests there are.
+fn list(tests: &[Test], report: &mut Report) -> Result<()> {
+    tests.iter().for_each(|test| report.event(&Event::Listed(test.id())));
+    if tests.is_empty() {
+        report.warning("there are no tests");
+    }
+    report.summary.exit_code = Exit::Clean;
+    Ok(())
+}
+
+/// Keeps what was found in a test, and says how it ended.
+fn ended(report: &mut Report, test: &Test, tested: &Tested, findings: &Path) {
+    let files: Vec<Result<PathBuf>> = tested.findings.iter().map(|f| f.save(findings)).collect();
+    for (finding, file) in tested.findings.iter().zip(&files) {
+        let file = file.as_deref().map_err(ToString::to_string);
+        report.event(&Event::Finding(found(test, &finding.failure, file)));
+    }
+    for unconfirmed in &tested.unconfirmed {
+        report.event(&Event::Unconfirmed(Unconfirmed {
+            of: UnconfirmedOf::Test(test.id()),
+            kind: unconfirmed.failure.kind,
+            message: &unconfirmed.failure.message,
+            instead: &unconfirmed.instead,
+        }));
+    }
+    let (status, message) = status(&tested.verdict);
+    let (stop, stats) = (tested.stop.as_ref(), &tested.stats);
+    report.event(&Event::Test(TestEnded { id: test.id(), status, message, stop, stats }));
+    files.iter().filter_map(|file| file.as_ref().err()).for_each(|error| report.error(error));
+}
+
+/// A finding in a test, kept in this file or not, for this reason.
+fn found<'a>(
+    test: &'a Test,
+    failure: &'a Failure,
+    file: std::result::Result<&'a Path, String>,
+) -> Finding<'a> {
+    let early = failure.schedule.early.iter().map(ToString::to_string).collect();
+    let of = FindingOf::Test { id: test.id(), execution: failure.execution, early };
+    Finding::new(of, failure, file, &test.target.source_roots)
+}
+
+/// A verdict for reports, and its reason if it has one.
+fn status(verdict: &Verdict) -> (TestStatus, Option<&str>) {
+    match verdict {
+        Verdict::Passed => (TestStatus::Ok, None),
+        Verdict::Failed => (TestStatus::Failed, None),
+        Verdict::NoThreads => (TestStatus::NoThreads, None),
+        Verdict::NoSteps => (TestStatus::NoSteps, None),
+        Verdict::Uncontrolled => (TestStatus::Uncontrolled, None),
+        Verdict::TooLong => (TestStatus::TooLong, None),
+        Verdict::Unconfirmed => (TestStatus::Unconfirmed, None),
+        Verdict::Killed(why) => (TestStatus::Killed, Some(why)),
+        Verdict::Error(why) => (TestStatus::Error, Some(why)),
+    }
 }
 
 /// All that comes before the first test.
@@ -115,7 +176,7 @@ fn prepare(args: &TestArgs) -> Result<Prepared> {
     })
 }
 
-fn select(args: &TestArgs, built: Built, runtime: &Runtime, summary: &mut Summary) -> Result<Vec<Test>> {
+fn select(args: &TestArgs, built: Built, runtime: &Runtime) -> Result<Selection> {
     let mut tests = vec![];
     for target in built.targets {
         tests.extend(discover::list(&Arc::new(target), runtime)?);
@@ -126,10 +187,7 @@ fn select(args: &TestArgs, built: Built, runtime: &Runtime, summary: &mut Summar
         skip: args.skip.clone(),
         include_ignored: args.include_ignored,
     };
-    let selection = discover::select(tests, &filter)?;
-    summary.ignored = selection.ignored;
-    summary.filtered_out = selection.filtered_out;
-    Ok(selection.tests)
+    discover::select(tests, &filter)
 }
 
 /// What the command line says about the search.

@@ -1,47 +1,35 @@
-//! `cargo raddle replay`: rebuild what a finding was found in, repeat it, and show the interleaving.
+//! `cargo raddle replay` of a finding in a test.
 
 use crate::build::compile::{Target, Workspace, absolute, foreign};
 use crate::build::runtime_lib::Runtime;
-use crate::cli::{BuildArgs, Format, ReplayArgs};
+use crate::cli::{BuildArgs, ReplayArgs};
 use crate::error::{Error, Result};
-use crate::exit::Exit;
 use crate::findings::format::{self as finding, Finding, Origin, Repeat};
 use crate::host;
-use crate::hunt;
 use crate::interrupt;
-use crate::report::console;
-use crate::report::event::{Event, Summary};
-use crate::report::failure_text::explain;
-use crate::report::output::Output;
-use crate::report::sources::Sources;
+use crate::report::Report;
+use crate::report::event::{Event, Replay, ReplayVerdict};
 use crate::sandbox;
 use crate::test::discover::{self, Test};
 use crate::test::supervise::{Lab, Replayed};
 use crate::worker::batch::MESSAGE_FD;
 use crate::worker::scratch::Scratch;
 use raddle_core::protocol::{Entry, Failure, Job};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Repeats a finding.
-pub fn run(args: &ReplayArgs, output: &mut Output, summary: &mut Summary) -> Result<()> {
-    host::check_machine(None)?;
-    let text = finding::read(&args.file)?;
-    if text.mode == hunt::MODE {
-        return hunt::replay::run(args, text.parse()?, output, summary);
-    }
-    let finding: Finding = text.parse()?;
-    let place = Place::of(args, &finding)?;
-    let build = build_args(args, &finding, &place);
-    let (mut target, runtime, out, rustc) = rebuild(args, &finding, &place, &build)?;
-    check_build(args, &finding, &target, &runtime)?;
+pub fn run(args: &ReplayArgs, finding: &Finding, report: &mut Report) -> Result<()> {
+    let place = Place::of(args, finding)?;
+    let build = build_args(args, finding, &place);
+    let (mut target, runtime, out, rustc) = rebuild(args, finding, &place, &build)?;
+    check_build(args, finding, &target, &runtime)?;
     let scratch = Scratch::new(&out)?;
     if args.sandbox {
         sandbox::check()?;
         target.confine(&runtime, scratch.path())?;
     }
-    let test = find_test(args, &finding, target, &runtime)?;
+    let test = find_test(args, finding, target, &runtime)?;
     let origin = Origin { rustc: &rustc, runtime: &runtime, manifest: None, build: &build, dir: &out };
     finding::check_job(&finding.job).map_err(|reason| refuse(args, reason))?;
     let job = Job {
@@ -72,15 +60,7 @@ pub fn run(args: &ReplayArgs, output: &mut Output, summary: &mut Summary) -> Res
     if interrupt::interrupted() && !matches!(replayed, Replayed::Reproduced(_)) {
         return Err(Error::Interrupted);
     }
-    summary.exit_code = match replayed {
-        Replayed::Reproduced(_) => Exit::Found,
-        _ => Exit::Untested,
-    };
-    summary.tests = 1;
-    summary.failed = usize::from(summary.exit_code == Exit::Found);
-    summary.findings = summary.failed;
-    summary.untested = 1 - summary.failed;
-    show(args, &finding, &test, &replayed, reproduced, output);
+    report.event(&Event::Replay(Box::new(event(args, finding, &test, &replayed, reproduced))));
     Ok(())
 }
 
@@ -197,57 +177,34 @@ fn find_test(args: &ReplayArgs, finding: &Finding, target: Target, runtime: &Run
     found.ok_or_else(|| refuse(args, format!("the program has no test `{}`", finding.label())))
 }
 
-fn show(
-    args: &ReplayArgs,
-    finding: &Finding,
-    test: &Test,
-    replayed: &Replayed,
+fn event<'a>(
+    args: &'a ReplayArgs,
+    finding: &'a Finding,
+    test: &'a Test,
+    replayed: &'a Replayed,
     reproduced: u64,
-    output: &Output,
-) {
+) -> Replay<'a> {
     let failure: Option<&Failure> = match replayed {
         Replayed::Reproduced(f) | Replayed::Different(f) => Some(f),
         _ => None,
     };
-    let same_trace =
-        failure.map(|f| f.trace == finding.failure.trace && f.symbols == finding.failure.symbols);
-    if matches!(output, Output::Json) || args.format == Format::Json {
-        let event = Event::Replay {
-            file: &args.file,
-            target: test.label(),
-            test: test.label(),
-            program: test.target.id(),
-            verdict: match replayed {
-                Replayed::Reproduced(_) => "reproduced",
-                Replayed::Different(_) => "different",
-                Replayed::Passed => "passed",
-                Replayed::Diverged(_) => "diverged",
-                Replayed::Broken(_) => "broken",
-            },
-            times: args.times,
-            reproduced,
-            message: replayed.describe(),
-            kind: failure.map(|f| f.kind),
-            same_trace,
-        };
-        event.print();
-        return;
+    Replay {
+        file: &args.file,
+        target: test.label(),
+        test: test.label(),
+        program: test.target.id(),
+        verdict: match replayed {
+            Replayed::Reproduced(_) => ReplayVerdict::Reproduced,
+            Replayed::Different(_) => ReplayVerdict::Different,
+            Replayed::Passed => ReplayVerdict::Passed,
+            Replayed::Diverged(_) => ReplayVerdict::Diverged,
+            Replayed::Broken(_) => ReplayVerdict::Broken,
+        },
+        times: args.times,
+        reproduced,
+        message: replayed.describe(),
+        kind: failure.map(|f| f.kind),
+        same_trace: failure.map(|f| f.trace == finding.failure.trace && f.symbols == finding.failure.symbols),
+        shown: super::found(test, failure.unwrap_or(&finding.failure), Ok(&args.file)),
     }
-    let mut sources = Sources::new(&test.target.source_roots);
-    let mut text = format!("replay of {}: {}\n", test.label(), replayed.describe());
-    if args.times > 1 {
-        text.push_str(&format!("({reproduced} of {} times in the same way)\n", args.times));
-    }
-    if let Replayed::Reproduced(_) = replayed
-        && same_trace == Some(false)
-    {
-        text.push_str("(the steps on the way differ from the recorded ones)\n");
-    }
-    let shown = failure.unwrap_or(&finding.failure);
-    if failure.is_none() {
-        text.push_str("\nwhat had been recorded:\n");
-    }
-    text.push('\n');
-    text.push_str(&explain(shown, &mut sources, console::layout(args.full)));
-    let _ = write!(std::io::stdout().lock(), "{text}");
 }

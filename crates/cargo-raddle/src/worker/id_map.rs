@@ -32,7 +32,7 @@ impl IdMap {
     }
 
     /// Puts a run into the worker's numbers.
-    pub fn to_worker(&self, run: &mut Run) {
+    pub fn outgoing(&self, run: &mut Run) {
         let site = |s| self.site_of.get(&s).copied();
         let theirs = run.search.renumbered(site, |n| self.name_of.get(&n).copied());
         // The worker may not have met all of a target yet.
@@ -40,7 +40,7 @@ impl IdMap {
     }
 
     /// Puts what a run showed into the command's numbers.
-    pub fn from_worker(&mut self, reply: &mut RunReply) {
+    pub fn incoming(&mut self, reply: &mut RunReply) {
         let (sites, names) = reply.symbols_from;
         self.sites.truncate(sites as usize);
         self.names.truncate(names as usize);
@@ -109,24 +109,24 @@ mod tests {
     fn what_two_workers_call_differently_has_one_number() {
         let mut ids = IdMap::default();
         let mut first = reply(&[10, 20], "P1(s0 s1; n0)");
-        ids.from_worker(&mut first);
+        ids.incoming(&mut first);
         ids.forget_worker();
         let mut second = reply(&[20, 10], "P1(s1 s0; n0)");
-        ids.from_worker(&mut second);
+        ids.incoming(&mut second);
         assert_eq!(first.patterns, second.patterns);
         let mut run = Run::new(String::new(), towards("P1(s0 s1; n0)"), 0, 1);
-        ids.to_worker(&mut run);
+        ids.outgoing(&mut run);
         assert_eq!(run.search, towards("P1(s1 s0; n0)"));
     }
 
     #[test]
     fn a_worker_is_not_steered_to_what_it_does_not_know() {
         let mut ids = IdMap::default();
-        ids.from_worker(&mut reply(&[10, 20], "P1(s0 s1; n0)"));
+        ids.incoming(&mut reply(&[10, 20], "P1(s0 s1; n0)"));
         ids.forget_worker();
-        ids.from_worker(&mut reply(&[20], "P3(s0 s0; n0)"));
+        ids.incoming(&mut reply(&[20], "P3(s0 s0; n0)"));
         let mut run = Run::new(String::new(), towards("P1(s0 s1; n0)"), 0, 1);
-        ids.to_worker(&mut run);
+        ids.outgoing(&mut run);
         assert_eq!(run.search, Search::random());
     }
 }

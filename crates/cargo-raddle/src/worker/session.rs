@@ -224,7 +224,7 @@ impl Workers {
         };
         self.next_id += 1;
         request.id = self.next_id;
-        request.runs.iter_mut().for_each(|run| self.ids.to_worker(run));
+        request.runs.iter_mut().for_each(|run| self.ids.outgoing(run));
         let mut line = serde_json::to_vec(&request).expect("a request is plain data");
         line.push(b'\n');
         let sent = worker.requests.write_all(&line).and_then(|()| worker.requests.flush());
@@ -254,7 +254,7 @@ impl Workers {
             Some(mut reply) => {
                 self.stillborn = 0;
                 self.count(&reply);
-                reply.runs.iter_mut().for_each(|run| self.ids.from_worker(run));
+                reply.runs.iter_mut().for_each(|run| self.ids.incoming(run));
                 Ok(Ok(reply))
             }
             None => self.bury().map(Err),

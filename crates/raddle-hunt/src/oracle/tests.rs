@@ -390,7 +390,7 @@ type Change = fn(&mut RunReply);
 
 impl Executor for Changed {
     fn run(&mut self, runs: Vec<Run>) -> Result<Vec<RunReply>, ExecutorError> {
-        let serial: Vec<bool> = runs.iter().map(|r| is_serial(r)).collect();
+        let serial: Vec<bool> = runs.iter().map(is_serial).collect();
         let mut replies = self.0.run(runs)?;
         replies.iter_mut().zip(serial).filter(|(_, s)| *s).for_each(|(reply, _)| self.1(reply));
         Ok(replies)
