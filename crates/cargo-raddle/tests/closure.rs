@@ -132,7 +132,7 @@ fn searches_do_what_they_promise() {
     let messages = ran.by_test("finding", "message");
     assert!(messages.is_empty(), "{messages:#?}");
     let statuses = ran.by_test("test", "status");
-    assert!(statuses.len() == 33 && statuses.values().all(|s| s == "ok"), "{statuses:#?}");
+    assert!(statuses.len() == 36 && statuses.values().all(|s| s == "ok"), "{statuses:#?}");
     assert_eq!(ran.code, 0);
 }
 

@@ -1,7 +1,8 @@
-//! Brisk executions: those of a search that never looks, once there is little left to learn.
+//! Brisk executions: those that chance alone decides, once there is little left to learn.
 //!
-//! A search that chooses blindly has no use for a trace, and after many executions without anything new the scheduling points
-//! are most probably known. From then on most executions in closure mode are *brisk*: they stop at the known points and at
+//! A strategy that only throws dice has no use for a trace, and after many executions without anything new the scheduling points
+//! are most probably known. From then on executions in closure mode are begun apart from each other, and most of those in which
+//! the strategy does not look at anything are *brisk*: they stop at the known points and at
 //! locks, as the others do, but note neither who touched what nor what happened, which is half of the work. They do not even
 //! keep their schedule: chance alone decides, so the dice they began with say everything. Several processes can run them at a
 //! time (see [`crew`](crate::crew)). Hooks that have nothing to
@@ -20,10 +21,9 @@
 use crate::control::{self, Fate};
 use crate::heap;
 use crate::patch;
-use crate::runtime::{self, rt};
+use crate::runtime::{self, Host, rt};
 use crate::store::{End, Store};
 use raddle_core::protocol::Failure;
-use raddle_core::strategy::Dice;
 
 /// Executions in a row in which nothing was learned, before some are brisk.
 const SETTLED: u64 = 1_000;
@@ -34,31 +34,30 @@ const RARELY: u64 = 256;
 /// When there are no more than one in so many, executions no longer depend on each other.
 pub const SHIFT: u64 = 64;
 
-/// Executions in a row in which nothing was learned.
-fn unchanged(store: &Store) -> u64 {
-    store.stats.executions - store.learned_in
-}
-
 /// One in how many executions is looked at, a power of two.
 fn watched(store: &Store) -> u64 {
-    1 << (unchanged(store) * WATCHED / SETTLED).clamp(WATCHED, RARELY).ilog2()
+    let unchanged = store.stats.executions - store.learned_in;
+    1 << (unchanged * WATCHED / SETTLED).clamp(WATCHED, RARELY).ilog2()
 }
 
-/// Whether executions may be brisk, but for those whose traces are asked for.
-fn are_possible(store: &Store) -> bool {
-    unchanged(store) > SETTLED
+/// Whether the execution with this number is to be begun apart from the others (see
+/// [`begin_apart`](raddle_core::strategy::Strategy::begin_apart)): nothing has been learned for long, and some of them need not be recorded.
+pub fn is_apart(store: &Store, number: u64) -> bool {
+    matches!(rt().host, Host::Loop(_))
+        && number > store.learned_in + SETTLED
         && !store.never_brisk
         && !store.isolates
         && store.replay.is_none()
         && !store.job.every_access
+        && store.strategy.is_settled()
 }
 
-/// Whether all executions from now on are brisk but for one in [`SHIFT`] or fewer, unless something happens.
-pub fn is_settled(store: &mut Store) -> bool {
-    are_possible(store)
+/// Whether all executions from now on that chance alone decides are brisk but for one in [`SHIFT`] or fewer, and nobody's traces are asked
+/// for, unless something happens.
+pub fn is_settled(store: &Store) -> bool {
+    is_apart(store, store.stats.executions + 1)
         && store.stats.executions >= store.job.traces
         && watched(store) >= SHIFT
-        && store.strategy.dice().is_some()
 }
 
 /// Runs one execution with `run`, a brisk one if it may be one.
@@ -80,20 +79,11 @@ pub fn execute(mut run: impl FnMut()) {
     }
 }
 
-/// Whether the execution that is about to begin in this child is a brisk one; notes it where the parent looks. After the first few
-/// each execution has dice of its own, so that it does not depend on those before it.
+/// Whether the execution that is about to begin in this child is a brisk one; notes it where the parent looks.
 fn begin(store: &mut Store) {
     let n = store.stats.executions;
-    let seed = store.job.seed;
-    let mut dice = store.strategy.dice();
-    if n > SETTLED
-        && let Some(dice) = &mut dice
-    {
-        **dice = Dice::of_execution(seed, n);
-    }
-    let dice = dice.cloned();
-    let wanted = are_possible(store) && n > store.job.traces && !n.is_multiple_of(watched(store));
-    store.dice = dice.filter(|_| wanted);
+    let wanted = store.apart && n > store.job.traces && !n.is_multiple_of(watched(store));
+    store.dice = store.strategy.dice().filter(|_| wanted).cloned();
     store.brisk = store.dice.is_some();
     go_about_it(store);
 }

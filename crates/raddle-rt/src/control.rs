@@ -92,7 +92,7 @@ pub fn conclude(store: &mut Store, outcome: Outcome) {
     if outcome != Outcome::Abandoned {
         store.stats.completed += 1;
     }
-    if outcome == Outcome::Passed && !store.brisk && !crew::is_member() {
+    if outcome == Outcome::Passed && !store.apart {
         store.longest = store.longest.max(store.last_steps);
     }
     if store.stats.executions <= store.job.traces {

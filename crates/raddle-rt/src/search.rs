@@ -4,6 +4,7 @@
 //! it has tried would be confused if the rules changed from one execution to the next, so it is made twice: for these
 //! executions, and for the others.
 
+use crate::brisk;
 use crate::heap;
 use crate::store::Store;
 use raddle_core::protocol::{Timeouts, Unexplored};
@@ -25,6 +26,11 @@ impl Store {
     pub fn begin_search(&mut self, number: u64) -> bool {
         let possible = self.may_be_late();
         self.turn_to(possible && number > PUNCTUAL && number.is_multiple_of(RARELY));
+        self.apart = brisk::is_apart(self, number);
+        if self.apart {
+            self.strategy.begin_apart(number);
+            return true;
+        }
         if self.strategy.begin() {
             return true;
         }
@@ -74,8 +80,8 @@ impl Store {
     }
 
     fn turn_to(&mut self, late: bool) {
-        // Dice remember nothing.
-        if std::mem::replace(&mut self.late, late) == late || self.strategy.dice().is_some() {
+        // What a settled strategy remembers does not confuse it.
+        if std::mem::replace(&mut self.late, late) == late || self.strategy.is_settled() {
             return;
         }
         let other = self.other.take();

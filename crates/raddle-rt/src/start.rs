@@ -180,6 +180,7 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             heartbeat: 0,
             learned: false,
             learned_in: 0,
+            apart: false,
             strange: false,
             brisk: false,
             dice: None,

@@ -80,6 +80,8 @@ pub struct Store {
     pub learned: bool,
     /// The last execution in which something was, counted from 1.
     pub learned_in: u64,
+    /// The execution in progress was begun apart from the others.
+    pub apart: bool,
     /// The execution in progress is a brisk one and has come to code that no execution which was looked at has come to.
     pub strange: bool,
     /// The execution in progress is a brisk one.

@@ -115,9 +115,9 @@ impl Config {
     }
 
     /// At most so many processes run executions of this closure at a time; zero, the default, means one per processor core, and
-    /// under `cargo raddle test` what its `--jobs` leaves for this test. Only long searches of the strategy `random` use
-    /// more than one, which they do once eight thousand executions in a row have shown no new scheduling point. The report is the
-    /// same with one process and with many.
+    /// under `cargo raddle test` what its `--jobs` leaves for this test. Only long searches of the strategies `auto`
+    /// and `random` use more than one, which they do once eight thousand executions in a row have shown no new scheduling point, and
+    /// `auto` only where there is too much for it to remember. The report is the same with one process and with many.
     pub fn jobs(mut self, n: u64) -> Self {
         self.job.jobs = n;
         self

@@ -36,6 +36,7 @@ fn config(n: u64) -> raddle::Config {
 fn main() {
     match std::env::args().nth(2).as_deref() {
         None | Some("cores") => programs(),
+        Some("default") => by_default(),
         Some("orders") => all_orders(),
         Some("outside") => {
             work();
@@ -68,6 +69,25 @@ fn main() {
             println!("{:?}", raddle::explore(config, PROGRAMS[number(3)].run));
         }
         Some(other) => panic!("unknown mode {other}"),
+    }
+}
+
+/// What a check does that asks for nothing but more schedules, on one core. A program of which it has executed all orders before its
+/// schedules are used up is checked again and again.
+fn by_default() {
+    let least = least();
+    for program in PROGRAMS {
+        let config = || raddle::Config::new().jobs(1);
+        let check = || raddle::explore(config(), program.run);
+        if check().stop == raddle::Stop::Exhausted {
+            exhaust(program, least, || check().stats.executions);
+            continue;
+        }
+        measure(program, least, |n| {
+            let report = raddle::explore(config().schedules(n), program.run);
+            assert!(report.failures.is_empty(), "{}: {:?}", program.name, report.failures);
+            (report.stats.executions, report.stats.steps)
+        });
     }
 }
 

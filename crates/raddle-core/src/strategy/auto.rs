@@ -1,7 +1,7 @@
 //! The default: several searches take turns and never repeat each other.
 
 use super::tree::{Edge, Tree};
-use super::{Choice, Finished, Period, Pos, Random, Rff, Strategy, Surw, View};
+use super::{Choice, Dice, Finished, Period, Pos, Random, Rff, Strategy, Surw, View};
 use crate::event::Event;
 use crate::outcome::Outcome;
 use rand::{RngExt, SeedableRng};
@@ -13,6 +13,11 @@ const REMEMBERED: usize = 100_000;
 const OPENING: [Member; 3] = [Member::Pos, Member::Rff, Member::Period];
 /// And who takes turns from then on.
 const ROUND: [Member; 6] = [Member::Random, Member::Pos, Member::Rff, Member::Surw, Member::Pos, Member::Rff];
+
+/// Whose turn it is in a settled search, in one execution of [`SHARE`]; all others are left to chance.
+const SETTLED_ROUND: [Member; 5] = [Member::Pos, Member::Rff, Member::Surw, Member::Pos, Member::Rff];
+/// A prime, so that the turns do not fall together with other things that happen in one execution of so many.
+const SHARE: u64 = 17;
 
 /// From this decision of an execution on, everybody gets a turn: a member that prefers one thread for ever would make a
 /// livelock of every loop that waits for another thread.
@@ -32,10 +37,16 @@ const FAIR_FROM: usize = 1000;
 /// program ends when all has been tried. When new scheduling points were learned the tree is dropped, and when it
 /// gets too large it is no longer kept.
 ///
+/// From then on the search is *settled*: it will not come to an end, and what the members have learned of the program changes
+/// little any more. As long as the runtime learns nothing either, it has executions begun apart: nearly all are left to chance
+/// alone, which is many times faster because nobody need look; one in [`SHARE`] is a member's, which draws from the number of the
+/// execution and learns nothing.
+///
 /// The members and the shares of their turns come from measurements of the members alone on the 45 programs of the HARS paper:
 /// the table `hars45` of the benchmarks shows what came of it.
 #[derive(Debug)]
 pub struct Auto {
+    seed: u64,
     rng: Pcg64Mcg,
     period: Period,
     pos: Pos,
@@ -49,6 +60,8 @@ pub struct Auto {
     /// The last choice of the execution under way.
     edge: Option<Edge>,
     memory: Memory,
+    /// The execution under way was begun apart.
+    apart: bool,
 }
 
 /// Whose turn it is.
@@ -75,6 +88,7 @@ impl Auto {
     /// From a seed.
     pub fn new(seed: u64) -> Self {
         Auto {
+            seed,
             rng: Pcg64Mcg::seed_from_u64(seed ^ 0x6175_746f),
             period: Period::new(1),
             pos: Pos::new(seed),
@@ -86,7 +100,18 @@ impl Auto {
             tree: Tree::default(),
             edge: None,
             memory: Memory::Kept,
+            apart: false,
         }
+    }
+
+    /// Makes what is drawn from here on depend on a number, whatever has been drawn before.
+    fn draw_anew(&mut self, number: u64) {
+        let seed = Dice::seed_of_execution(self.seed, number);
+        self.rng = Pcg64Mcg::seed_from_u64(seed);
+        self.pos.draw_anew(seed);
+        self.rff.draw_anew(seed);
+        self.surw.draw_anew(seed);
+        self.random.begin_apart(number);
     }
 
     fn current(&mut self) -> &mut dyn Strategy {
@@ -130,6 +155,9 @@ impl Auto {
 
 impl Strategy for Auto {
     fn begin(&mut self) -> bool {
+        if std::mem::take(&mut self.apart) {
+            self.draw_anew(self.begun as u64);
+        }
         if self.tree.is_explored() {
             return false;
         }
@@ -141,6 +169,28 @@ impl Strategy for Auto {
         self.next();
         // None of them ever comes to an end of its own; the first schedule of a period search is always there.
         self.current().begin()
+    }
+
+    fn is_settled(&self) -> bool {
+        self.memory == Memory::Full
+    }
+
+    fn begin_apart(&mut self, execution: u64) {
+        self.apart = true;
+        self.draw_anew(execution);
+        if !execution.is_multiple_of(SHARE) {
+            self.member = Member::Random;
+            return;
+        }
+        self.member = SETTLED_ROUND[(execution / SHARE) as usize % SETTLED_ROUND.len()];
+        match self.member {
+            Member::Rff => self.rff.begin_with_any(),
+            _ => drop(self.current().begin()),
+        }
+    }
+
+    fn dice(&mut self) -> Option<&mut Dice> {
+        if self.apart && self.member == Member::Random { self.random.dice() } else { None }
     }
 
     fn choose(&mut self, view: &View<'_>) -> Choice {
@@ -168,6 +218,9 @@ impl Strategy for Auto {
     }
 
     fn end(&mut self, run: &Finished<'_>) {
+        if self.apart && !run.learned {
+            return;
+        }
         self.current().end(run);
         if self.member != Member::Rff {
             // Its corpus profits from all executions.
@@ -255,6 +308,84 @@ mod tests {
             s.end(&Finished { trace: &Trace::default(), outcome: &Outcome::Passed, learned: true });
         }
         assert_eq!(program.run_all(&mut s, 10).len(), 2);
+    }
+
+    /// Three threads with more orders than anybody remembers.
+    fn large() -> Program {
+        Program::same_code(
+            3,
+            &[Do::Read(0), Do::Write(0), Do::Read(1), Do::Write(1), Do::Read(0), Do::Write(1)],
+        )
+    }
+
+    /// After so many executions, in which it has learned what it could.
+    fn settled(seed: u64) -> Auto {
+        let mut s = Auto::new(seed);
+        (0..60).for_each(|_| drop(large().run(&mut s)));
+        s.memory = Memory::Full;
+        s
+    }
+
+    #[test]
+    fn it_is_settled_once_there_is_more_than_it_remembers() {
+        let mut s = Auto::new(2);
+        let long = Program::same_code(3, &[Do::Write(0); 300]);
+        let settled: Vec<bool> = (0..130).map(|_| (long.run(&mut s), s.is_settled()).1).collect();
+        assert!(!settled[99] && settled[129], "{settled:?}");
+    }
+
+    #[test]
+    fn an_execution_that_is_begun_apart_depends_on_its_number_alone() {
+        let (mut forwards, mut backwards) = (settled(6), settled(6));
+        let numbers: Vec<u64> = (2000..2200).collect();
+        let orders = |s: &mut Auto, n: &mut dyn Iterator<Item = &u64>| -> Vec<Vec<u32>> {
+            n.map(|&n| large().run_apart(s, n).order).collect()
+        };
+        let some = orders(&mut forwards, &mut numbers.iter());
+        let mut same = orders(&mut backwards, &mut numbers.iter().rev());
+        same.reverse();
+        assert_eq!(some, same);
+        let different: BTreeSet<&Vec<u32>> = some.iter().collect();
+        assert!(different.len() > 190, "{}", different.len());
+    }
+
+    #[test]
+    fn what_follows_after_something_was_learned_does_not_depend_on_executions_begun_apart() {
+        let (mut few, mut many) = (settled(8), settled(8));
+        (2000..2010).for_each(|n| drop(large().run_apart(&mut few, n)));
+        (2000..2345).for_each(|n| drop(large().run_apart(&mut many, n)));
+        let after = |s: &mut Auto| -> Vec<Vec<u32>> {
+            large().run_apart(s, 2345);
+            s.end(&Finished { trace: &Trace::default(), outcome: &Outcome::Passed, learned: true });
+            (0..50).map(|_| large().run(s).unwrap().order).collect()
+        };
+        assert_eq!(after(&mut few), after(&mut many));
+    }
+
+    #[test]
+    fn chance_alone_decides_most_executions_that_are_begun_apart_and_all_members_the_others() {
+        let mut s = settled(1);
+        let (mut chance, mut members) = (0, Vec::new());
+        for n in 2000..2000 + SHARE * SETTLED_ROUND.len() as u64 {
+            s.begin_apart(n);
+            match s.dice() {
+                Some(_) => chance += 1,
+                None => members.push(s.member),
+            }
+        }
+        assert_eq!(chance, (SHARE - 1) * SETTLED_ROUND.len() as u64);
+        let first = SETTLED_ROUND.len() - 2000_u64.div_ceil(SHARE) as usize % SETTLED_ROUND.len();
+        members.rotate_left(first % SETTLED_ROUND.len());
+        assert_eq!(members, SETTLED_ROUND);
+    }
+
+    #[test]
+    fn executions_that_are_not_begun_apart_are_not_left_to_chance_alone() {
+        let mut s = settled(1);
+        for _ in 0..ROUND.len() {
+            assert!(s.begin());
+            assert!(s.dice().is_none(), "{:?}", s.member);
+        }
     }
 
     #[test]

@@ -16,10 +16,10 @@ impl Dice {
         Dice(Pcg32::seed_from_u64(seed))
     }
 
-    /// For one execution, whatever the others of the search throw.
-    pub fn of_execution(seed: u64, execution: u64) -> Self {
+    /// A seed for one execution of a search with this one, whatever the others draw.
+    pub fn seed_of_execution(seed: u64, execution: u64) -> u64 {
         // Seeds that differ little must not give executions that differ little: the multiplier is odd and has bits everywhere.
-        Dice::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(execution))
+        seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(execution)
     }
 
     /// A number below `n`, each with the same chance but for one in 2^32 / `n`.
@@ -70,7 +70,7 @@ mod tests {
         // Pairs of choices in executions next to each other.
         let mut counts = [0u64; 256];
         let first = |execution| {
-            let mut dice = Dice::of_execution(3, execution);
+            let mut dice = Dice::new(Dice::seed_of_execution(3, execution));
             dice.below(4) * 4 + dice.below(4)
         };
         for execution in 0..25_600 {

@@ -108,12 +108,19 @@ pub trait Strategy: std::fmt::Debug + Send {
     fn choose_blindly(&mut self, enabled: usize) -> Option<usize> {
         self.dice().map(|dice| dice.below(enabled))
     }
-    /// Its dice, if it never looks at anything, neither at what threads are about to do nor at what happened in an
-    /// execution, and does nothing at a decision but throw them. Then most executions need not be recorded, and nobody need
-    /// ask it.
+    /// The dice that alone decide the execution in progress, if it does nothing at a decision but throw them, and looks neither at
+    /// what threads are about to do nor at what happened. Then the execution need not be recorded, and nobody need ask.
     fn dice(&mut self) -> Option<&mut Dice> {
         None
     }
+    /// Whether it can do without what further executions would tell it, so that they may be begun apart.
+    fn is_settled(&self) -> bool {
+        false
+    }
+    /// Prepares, in place of [`begin`](Strategy::begin), the execution with this number, which depends on nothing that happens in
+    /// others that are begun so: several processes may run them, in any order. Only for a strategy that is settled, and only
+    /// as long as nothing is learned.
+    fn begin_apart(&mut self, _execution: u64) {}
     /// Whether [`Strategy::happened`] is of use to it.
     fn listens(&self) -> bool {
         false

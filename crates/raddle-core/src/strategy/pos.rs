@@ -29,6 +29,11 @@ impl Pos {
     pub fn basic(seed: u64) -> Self {
         Pos { rng: Pcg64Mcg::seed_from_u64(seed), priorities: Priorities::new(false) }
     }
+
+    /// Draws from another seed from now on.
+    pub(super) fn draw_anew(&mut self, seed: u64) {
+        self.rng = Pcg64Mcg::seed_from_u64(seed);
+    }
 }
 
 impl Strategy for Pos {

@@ -5,19 +5,28 @@ use super::{Choice, Dice, Strategy, View};
 /// Chooses uniformly among the enabled threads at every decision; the SR of the HARS paper.
 #[derive(Debug)]
 pub struct Random {
+    seed: u64,
     dice: Dice,
 }
 
 impl Random {
     /// From a seed.
     pub fn new(seed: u64) -> Self {
-        Random { dice: Dice::new(seed) }
+        Random { seed, dice: Dice::new(seed) }
     }
 }
 
 impl Strategy for Random {
     fn begin(&mut self) -> bool {
         true
+    }
+
+    fn is_settled(&self) -> bool {
+        true
+    }
+
+    fn begin_apart(&mut self, execution: u64) {
+        self.dice = Dice::new(Dice::seed_of_execution(self.seed, execution));
     }
 
     fn choose(&mut self, view: &View<'_>) -> Choice {

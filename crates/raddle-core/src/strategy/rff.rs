@@ -106,6 +106,32 @@ impl Rff {
         }
     }
 
+    /// Draws from another seed from now on, and forgets what the last execution was to satisfy.
+    pub(super) fn draw_anew(&mut self, seed: u64) {
+        self.rng = Pcg64Mcg::seed_from_u64(seed);
+        self.current.clear();
+    }
+
+    /// Begins an execution that mutates any entry of the corpus, each with the same chance, and leaves alone what is noted about
+    /// the entries.
+    pub(super) fn begin_with_any(&mut self) {
+        if !self.corpus.is_empty() {
+            let at = self.rng.random_range(0..self.corpus.len());
+            let mut schedule = self.corpus[at].schedule.clone();
+            self.mutate(&mut schedule);
+            self.current = schedule;
+        }
+        self.begin_execution();
+    }
+
+    fn begin_execution(&mut self) {
+        self.settled.clear();
+        self.settled.resize(self.current.len(), false);
+        self.last_write.clear();
+        self.seen = 0;
+        self.priorities.clear();
+    }
+
     /// Chooses the next entry of the corpus and how often it is mutated.
     fn select(&mut self) {
         let mut extra = 0;
@@ -221,11 +247,7 @@ impl Strategy for Rff {
             self.mutate(&mut schedule);
             self.current = schedule;
         }
-        self.settled.clear();
-        self.settled.resize(self.current.len(), false);
-        self.last_write.clear();
-        self.seen = 0;
-        self.priorities.clear();
+        self.begin_execution();
         true
     }
 

@@ -69,6 +69,11 @@ impl Surw {
         Surw { locks: true, ..Self::new(seed) }
     }
 
+    /// Draws from another seed from now on.
+    pub(super) fn draw_anew(&mut self, seed: u64) {
+        self.rng = Pcg64Mcg::seed_from_u64(seed);
+    }
+
     fn is_interesting(&self, event: &Event, vars: &[NameId]) -> bool {
         match (self.target, object(self.locks, event)) {
             (Some(target), Some(v)) => vars[v] == target,

@@ -76,9 +76,16 @@ impl Program {
 
     /// Runs once; `None` when the strategy has nothing left to try.
     pub fn run(&self, s: &mut dyn Strategy) -> Option<Run> {
-        if !s.begin() {
-            return None;
-        }
+        s.begin().then(|| self.execute(s))
+    }
+
+    /// Runs once as the execution with this number, apart from the others.
+    pub fn run_apart(&self, s: &mut dyn Strategy, number: u64) -> Run {
+        s.begin_apart(number);
+        self.execute(s)
+    }
+
+    fn execute(&self, s: &mut dyn Strategy) -> Run {
         let ops = self.threads.iter().flatten();
         let n = ops.map(|(_, op)| object(*op) + 1).max().unwrap_or(0);
         let mut state = State {
@@ -97,7 +104,7 @@ impl Program {
         state.go(s);
         let run = state.run;
         s.end(&Finished { trace: &run.trace, outcome: &run.outcome, learned: false });
-        Some(run)
+        run
     }
 
     /// All executions until the strategy has nothing left, at most `limit`.

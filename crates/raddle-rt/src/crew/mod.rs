@@ -1,9 +1,9 @@
 //! Executions of one search in several processes at a time.
 //!
-//! Once at most one in [`SHIFT`] executions is looked at and all others are brisk (see [`brisk`]), executions do not depend
-//! on each other: each throws dice of its own, and nothing is learned. Then a *crew* takes over: as many processes as the job
-//! allows, forked by the parent, each with a store of its own, a copy. They take *shifts*, executions in a row of which at
-//! most the last is looked at, and tell only how many steps and decisions each took.
+//! Executions that are begun apart (see [`brisk`]) do not depend on each other as long as nothing is learned. Once at most one in [`SHIFT`] of those
+//! that chance decides is looked at, a *crew* takes over: as many processes as the job
+//! allows, forked by the parent, each with a store of its own, a copy. They take *shifts*, so many executions in a row,
+//! and tell only how many steps and decisions each took.
 //!
 //! Whatever else happens to a member (an execution fails, something is learned, the process dies) ends the crew's work, and
 //! counts for nothing: the parent goes back to the last shift before which everything is done and has the executions from
@@ -191,13 +191,6 @@ fn wait_for(pids: &[i32], board: &Board, store: &mut Store) {
     }
 }
 
-/// Whether this process is one of several that share a search.
-pub fn is_member() -> bool {
-    let member = &raw const MEMBER;
-    // SAFETY: one thread; set before the first execution.
-    unsafe { (*member).is_some() }
-}
-
 /// A member: takes one shift after the other.
 fn serve(board: &'static Board, number: usize, start: Start, arg: usize, statics: &Statics) -> ! {
     // SAFETY: a system call; one thread.
@@ -272,6 +265,8 @@ struct Known {
     never_brisk: bool,
     impatient: bool,
     reached: Reached,
+    sites: usize,
+    names: usize,
 }
 
 impl Known {
@@ -286,6 +281,8 @@ impl Known {
             never_brisk: store.never_brisk,
             impatient: store.impatient,
             reached: store.reached,
+            sites: store.sites.list.len(),
+            names: store.names.keys.len(),
         }
     }
 }

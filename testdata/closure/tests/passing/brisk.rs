@@ -1,4 +1,5 @@
-//! A search that never looks at anything records only some of its executions. It finds the same nevertheless, and shows it.
+//! A search records only some of its executions if it never looks at anything, or no longer. It finds the same nevertheless, and
+//! shows it.
 
 use closure::{explore, order};
 use raddle::{Config, Report};
@@ -44,6 +45,24 @@ fn what_goes_wrong_unrecorded_is_found_like_everything_else_and_comes_with_a_tra
             f.trace.events.len(),
             f.execution
         );
+    }
+}
+
+#[test]
+fn what_goes_wrong_unrecorded_is_found_by_the_default_strategy_too() {
+    // More orders than it remembers, so that it leaves most executions to chance in the end.
+    const EXECUTIONS: u64 = 9_000;
+    let rare = || {
+        order(30);
+        assert_ne!(order(5), RARE);
+    };
+    let search = |traces| explore(Config::new().max_failures(EXECUTIONS).traces(traces), EXECUTIONS, rare);
+    let found = search(0);
+    assert_same(&found, &search(EXECUTIONS));
+    let late: Vec<_> = found.failures.iter().filter(|f| f.execution > 4_000).collect();
+    assert!(late.len() > 2, "{} failures", found.failures.len());
+    for f in late {
+        assert!(f.trace.events.len() >= 150, "{} events in execution {}", f.trace.events.len(), f.execution);
     }
 }
 

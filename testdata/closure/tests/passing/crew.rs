@@ -15,8 +15,8 @@ fn rarely() -> bool {
     order(5) == "ababababab" && order(5).starts_with("ab")
 }
 
-fn search(jobs: u64, f: impl Fn() + Sync) -> Report {
-    explore(Config::new().strategy("random").max_failures(EXECUTIONS).jobs(jobs), EXECUTIONS, f)
+fn search(strategy: &str, jobs: u64, f: impl Fn() + Sync) -> Report {
+    explore(Config::new().strategy(strategy).max_failures(EXECUTIONS).jobs(jobs), EXECUTIONS, f)
 }
 
 /// What does not depend on the time that it took and on addresses, which differ from one search of a process to the next.
@@ -33,9 +33,13 @@ fn found(report: &Report) -> impl PartialEq + std::fmt::Debug {
 
 /// Compares searches in one process with such in several; tells the kinds of the failures that were found late.
 fn compare(f: impl Fn() + Sync) -> Vec<Kind> {
-    let alone = search(1, &f);
+    compare_by("random", f)
+}
+
+fn compare_by(strategy: &str, f: impl Fn() + Sync) -> Vec<Kind> {
+    let alone = search(strategy, 1, &f);
     for jobs in [2, 3] {
-        assert_eq!(found(&search(jobs, &f)), found(&alone));
+        assert_eq!(found(&search(strategy, jobs, &f)), found(&alone));
     }
     alone.failures.iter().filter(|f| f.execution > 15_000).map(|f| f.kind).collect()
 }
@@ -52,6 +56,25 @@ fn what_passes_passes() {
 fn what_panics_panics_in_the_same_executions() {
     let late = compare(|| assert!(!rarely()));
     assert!(late.len() > 2 && late.iter().all(|&k| k == Kind::Panic), "{late:?}");
+}
+
+#[test]
+fn what_panics_under_the_default_strategy_panics_in_the_same_executions() {
+    // More orders than it remembers, so that it leaves most executions to chance in the end.
+    let late = compare_by("auto", || {
+        order(30);
+        assert!(!rarely());
+    });
+    assert!(late.len() > 2 && late.iter().all(|&k| k == Kind::Panic), "{late:?}");
+}
+
+#[test]
+fn what_the_default_strategy_learns_late_is_learned_in_order() {
+    let late = compare_by("auto", || {
+        order(30);
+        lose_rarely();
+    });
+    assert!(!late.is_empty());
 }
 
 #[test]
@@ -86,20 +109,21 @@ fn what_does_not_come_back_is_found() {
     assert_eq!(first(seed, 2), (execution, kind));
 }
 
+/// A second word is contended only once the first has been through an unlikely order.
+fn lose_rarely() {
+    if order(5) == "ababababab" {
+        let word = Arc::new(AtomicU32::new(0));
+        let other = word.clone();
+        let t = thread::spawn(move || other.store(other.load(SeqCst) + 1, SeqCst));
+        word.store(word.load(SeqCst) + 1, SeqCst);
+        t.join().unwrap();
+        assert_eq!(word.load(SeqCst), 2, "lost");
+    }
+}
+
 #[test]
 fn what_is_learned_late_is_learned_in_order() {
-    // A second word is contended only once the first has been through an unlikely order.
-    let late = compare(|| {
-        if order(5) == "ababababab" {
-            let word = Arc::new(AtomicU32::new(0));
-            let other = word.clone();
-            let t = thread::spawn(move || other.store(other.load(SeqCst) + 1, SeqCst));
-            word.store(word.load(SeqCst) + 1, SeqCst);
-            t.join().unwrap();
-            assert_eq!(word.load(SeqCst), 2, "lost");
-        }
-    });
-    assert!(!late.is_empty());
+    assert!(!compare(lose_rarely).is_empty());
 }
 
 #[test]
