@@ -16,6 +16,7 @@ mod fixed_length_path;
 mod host;
 mod hunt;
 mod interrupt;
+mod platform;
 mod replay_command;
 mod report;
 mod sandbox;

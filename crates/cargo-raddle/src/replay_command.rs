@@ -2,16 +2,16 @@
 
 use crate::cli::ReplayArgs;
 use crate::error::Result;
-use crate::findings::format;
+use crate::findings::Finding;
+use crate::findings::read::read;
 use crate::report::Report;
 use crate::{host, hunt, test};
 
 /// Repeats a finding.
 pub fn run(args: &ReplayArgs, report: &mut Report) -> Result<()> {
     host::check_machine(None)?;
-    let text = format::read(&args.file)?;
-    if text.mode == crate::findings::hunt::MODE {
-        return hunt::replay::run(args, text.parse()?, report);
+    match read(&args.file)? {
+        Finding::Test(finding) => test::replay::run(args, &finding, report),
+        Finding::Hunt(finding) => hunt::replay::run(args, *finding, report),
     }
-    test::replay::run(args, &text.parse()?, report)
 }

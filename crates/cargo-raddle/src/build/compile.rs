@@ -6,8 +6,8 @@ use crate::build::wrapper;
 use crate::cli::BuildArgs;
 use crate::error::{Context, Error, Result};
 use crate::fingerprint;
-use crate::host::TARGET;
 use crate::interrupt::interrupted;
+use crate::platform::{INSTRUMENT, TARGET};
 use crate::sandbox::Confinement;
 use cargo_metadata::{Message, Metadata, MetadataCommand, Package};
 use raddle_core::protocol::Entry;
@@ -316,7 +316,7 @@ fn environment(package: &Package) -> BTreeMap<String, OsString> {
 
 /// Where instrumented builds go, below a directory of ours.
 pub fn build_dir(out: &Path) -> PathBuf {
-    let flags = fingerprint::short(wrapper::INSTRUMENT.join(" ").as_bytes());
+    let flags = fingerprint::short(INSTRUMENT.join(" ").as_bytes());
     out.join(format!("build-{}", &flags[..8]))
 }
 

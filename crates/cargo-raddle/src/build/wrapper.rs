@@ -7,7 +7,7 @@
 //! `CARGO_CRATE_NAME`, and only when it compiles one itself.
 
 use crate::fixed_length_path::padded;
-use crate::host::TARGET;
+use crate::platform::{INSTRUMENT, TARGET};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -25,17 +25,6 @@ pub const CAP_LINTS: &str = "RADDLE_WRAPPER_CAP_LINTS";
 
 /// The directory from which files of the code under test are named, wherever it lies.
 pub const ROOT: &str = "RADDLE_WRAPPER_ROOT";
-
-/// What instruments a crate.
-pub const INSTRUMENT: &[&str] = &[
-    "-Zsanitizer=thread",
-    "-Zexternal-clangrt",
-    "-Cunsafe-allow-abi-mismatch=sanitizer",
-    // Functions with the same code stay apart: a report has to name the one that was called.
-    "-Zmerge-functions=disabled",
-    "-Cllvm-args=-tsan-instrument-read-before-write=1",
-    "-Cdebuginfo=2",
-];
 
 /// Lets a crate without instrumentation use crates with it.
 const MIX: &str = "-Cunsafe-allow-abi-mismatch=sanitizer";

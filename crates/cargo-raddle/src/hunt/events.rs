@@ -4,7 +4,7 @@ use super::judge;
 use super::result::{End, Hunted, Settings, Unconfirmed};
 use super::statics::StaticCoverage;
 use super::subject::Subject;
-use crate::findings::hunt::Kept;
+use crate::findings::hunt::HuntFinding;
 use crate::report::columns::Labels;
 use crate::report::event;
 use crate::report::event::{Event, Finding, FindingOf, Harness, Start, UnconfirmedOf};
@@ -51,7 +51,7 @@ pub fn harness(subject: &Subject) -> Event<'_> {
 /// A finding of a type, kept in this file or not, for this reason.
 pub fn finding<'a>(
     subject: &'a Subject,
-    found: &'a Kept,
+    found: &'a HuntFinding,
     saved: bool,
     file: Result<&'a Path, String>,
 ) -> Finding<'a> {

@@ -4,18 +4,19 @@
 //! for it and has them run by confined workers (`worker::session`); `judge` says what is wrong, `prove` has `confirm` repeat it in a
 //! fresh process, makes it small and keeps it, and `replay` repeats that. `events` puts what came of it into words for reports.
 
-pub mod confirm;
+mod confirm;
 mod cpu_time;
-pub mod events;
-pub mod judge;
+mod events;
+mod judge;
+mod keep;
 mod places;
-pub mod prepare;
+mod prepare;
 mod prove;
 pub mod replay;
-pub mod result;
+mod result;
 mod search;
-pub mod statics;
-pub mod subject;
+mod statics;
+mod subject;
 mod watch;
 
 use crate::build::compile::absolute;

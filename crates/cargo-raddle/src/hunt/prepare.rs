@@ -2,13 +2,14 @@
 
 use super::places;
 use super::statics;
-use super::subject::{Origin, Subject};
+use super::subject::Subject;
 use crate::build::cargo;
 use crate::build::compile::{absolute, nearest_manifest};
 use crate::build::harness;
 use crate::build::runtime_lib::Runtime;
 use crate::cli::HuntArgs;
 use crate::error::{Context, Error, Result};
+use crate::findings::hunt::Origin;
 use crate::fingerprint;
 use crate::host;
 use crate::sandbox;

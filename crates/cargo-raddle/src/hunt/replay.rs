@@ -1,15 +1,16 @@
 //! `cargo raddle replay` of a finding of a hunt: build the harness again, repeat the test under its schedule.
 
-use super::events;
+use super::confirm::{Proof, Refuted};
 use super::prepare::Prepared;
 use super::prove::repeat;
 use super::result::Settings;
 use super::search::Lab;
+use super::{events, keep};
 use crate::build::compile::absolute;
 use crate::build::runtime_lib::Runtime;
 use crate::cli::{Format, HuntArgs, HuntBuildArgs, HuntFunctionArgs, HuntSearchArgs, ReplayArgs};
 use crate::error::{Error, Result};
-use crate::findings::hunt::{Kept, Saved};
+use crate::findings::hunt::HuntFinding;
 use crate::report::Report;
 use crate::report::event::{Event, Replay, ReplayVerdict};
 use crate::worker::scratch::Scratch;
@@ -20,7 +21,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Repeats a finding.
-pub fn run(args: &ReplayArgs, saved: Saved, report: &mut Report) -> Result<()> {
+pub fn run(args: &ReplayArgs, saved: HuntFinding, report: &mut Report) -> Result<()> {
     let refuse = |reason: String| Error::Finding { file: args.file.clone(), reason };
     let file = absolute(&args.file)?;
     let dir = file.parent().unwrap_or(Path::new("/"));
@@ -30,7 +31,7 @@ pub fn run(args: &ReplayArgs, saved: Saved, report: &mut Report) -> Result<()> {
     let prospect = prepared.prospects.iter().find(|p| p.target == saved.target);
     let prospect = prospect.ok_or_else(|| refuse(format!("there is no longer a type {}", saved.target)))?;
     let subject = prepared.build(prospect, &runtime)?;
-    if let Some(why) = saved.other_build(&subject, &runtime) {
+    if let Some(why) = saved.other_build(&subject.fingerprint, &runtime) {
         return Err(refuse(why));
     }
     saved.check(&subject.harness).map_err(refuse)?;
@@ -45,24 +46,25 @@ pub fn run(args: &ReplayArgs, saved: Saved, report: &mut Report) -> Result<()> {
     let outcome = loop {
         workers.renew();
         let outcome = repeat(&mut workers, &mut oracle, &saved).map_err(|error| match error {
-            ExecutorError::Over => Error::Interrupted,
-            ExecutorError::Broken(why) => refuse(why),
+            Error::Workers(ExecutorError::Over) => Error::Interrupted,
+            Error::Workers(ExecutorError::Broken(why)) => refuse(why),
+            other => other,
         })?;
-        reproduced += u64::from(outcome.is_ok());
-        if outcome.is_err() || reproduced == args.times {
+        let Proof::Confirmed(_) = &outcome else { break outcome };
+        reproduced += 1;
+        if reproduced == args.times {
             break outcome;
         }
     };
-    let message = match &outcome {
-        Ok(_) => "the finding was reproduced".to_owned(),
-        Err(instead) => format!("the finding was not reproduced: {instead}"),
-    };
-    let verdict = if outcome.is_ok() { ReplayVerdict::Reproduced } else { ReplayVerdict::Different };
-    let kind = outcome.as_ref().ok().map(|c| c.failure.kind);
-    let same_trace = outcome.as_ref().ok().map(|c| c.failure.trace == saved.failure.trace);
-    let shown = match outcome {
-        Ok(confirmed) => Kept::new(&subject.harness, confirmed),
-        Err(_) => saved.kept(),
+    let (verdict, message, shown, came) = match outcome {
+        Proof::Confirmed(confirmed) => {
+            let shown = keep::finding(&subject, &runtime, &saved.job, dir, *confirmed);
+            (ReplayVerdict::Reproduced, "the finding was reproduced".to_owned(), shown, true)
+        }
+        Proof::Refuted(Refuted { instead, .. }) => {
+            let message = format!("the finding was not reproduced: {instead}");
+            (ReplayVerdict::Different, message, saved.clone(), false)
+        }
     };
     report.event(&Event::Replay(Box::new(Replay {
         file: &args.file,
@@ -73,15 +75,15 @@ pub fn run(args: &ReplayArgs, saved: Saved, report: &mut Report) -> Result<()> {
         times: args.times,
         reproduced,
         message,
-        kind,
-        same_trace,
+        kind: came.then_some(shown.failure.kind),
+        same_trace: came.then_some(shown.failure.trace == saved.failure.trace),
         shown: events::finding(&subject, &shown, true, Ok(&args.file)),
     })));
     Ok(())
 }
 
 /// The command line that would build the same harness.
-fn hunt_args(args: &ReplayArgs, saved: &Saved, dir: &Path) -> HuntArgs {
+fn hunt_args(args: &ReplayArgs, saved: &HuntFinding, dir: &Path) -> HuntArgs {
     let origin = saved.origin.clone().map_paths(|p| {
         let path = dir.join(p);
         path.canonicalize().unwrap_or(path)

@@ -2,7 +2,7 @@
 
 use super::statics::StaticCoverage;
 use crate::error;
-use crate::findings::hunt::Kept;
+use crate::findings::hunt::HuntFinding;
 use crate::report::type_stats::Sample;
 use crate::worker::session::Totals;
 use raddle_core::outcome::Kind;
@@ -132,7 +132,7 @@ pub struct Unconfirmed {
 #[derive(Debug)]
 pub struct Hunted {
     /// What was found, with the files or why there is none; the saved ones that were repeated come first.
-    pub findings: Vec<(Kept, error::Result<PathBuf>)>,
+    pub findings: Vec<(HuntFinding, error::Result<PathBuf>)>,
     /// Processor time of the search until the first of them that is new was at hand, to be confirmed.
     pub first: Option<Duration>,
     /// How many of them were saved by an earlier hunt.

@@ -6,8 +6,8 @@ use super::result::{End, Hunted, Progress, Settings, Stages, has_settled};
 use super::statics::{self, StaticCoverage};
 use super::subject::Subject;
 use crate::build::runtime_lib::Runtime;
-use crate::error::{Context, Result};
-use crate::findings::hunt::Kept;
+use crate::error::{Context, Error, Result};
+use crate::findings::hunt::HuntFinding;
 use crate::interrupt;
 use crate::report::type_stats::Sample;
 use crate::sandbox::Confinement;
@@ -182,23 +182,18 @@ impl Lab<'_> {
             },
         };
         hunt.done.progress.pairs = generator.coverage().counts.len();
-        let ran = match hunt.start() {
-            Ok(()) => hunt.all(&mut *generator)?,
-            Err(error) => Err(error),
-        };
+        let mut ran = hunt.all(&mut *generator);
         hunt.done.never_returned = generator.never_returned();
-        let ran = match ran {
-            Ok(end) => hunt.prove_what_always_crashes()?.map(|()| end),
-            Err(ExecutorError::Over) if !interrupt::interrupted() => {
-                hunt.prove_what_always_crashes()?.map(|()| End::Budget)
-            }
-            Err(error) => Err(error),
-        };
+        let over = matches!(ran, Err(Error::Workers(ExecutorError::Over))) && !interrupt::interrupted();
+        if over || ran.is_ok() {
+            ran = hunt.prove_what_always_crashes().and(ran);
+        }
         let end = match ran {
             Ok(end) => end,
-            Err(ExecutorError::Broken(why)) => End::Broken(why),
-            Err(ExecutorError::Over) if interrupt::interrupted() => End::Interrupted,
-            Err(ExecutorError::Over) => End::Budget,
+            Err(Error::Workers(ExecutorError::Broken(why))) => End::Broken(why),
+            Err(Error::Workers(ExecutorError::Over)) if interrupt::interrupted() => End::Interrupted,
+            Err(Error::Workers(ExecutorError::Over)) => End::Budget,
+            Err(error) => return Err(error),
         };
         let done = &mut hunt.done;
         done.end = end;
@@ -219,9 +214,6 @@ impl Lab<'_> {
         Ok(hunt.done)
     }
 }
-
-/// What a tool step returns: what it made, unless tests cannot be run, unless the command itself fails.
-pub(super) type Ran<T> = Result<std::result::Result<T, ExecutorError>>;
 
 /// A hunt under way.
 pub(super) struct Hunt<'a> {
@@ -249,41 +241,31 @@ pub(super) struct Hunt<'a> {
     pub(super) done: Hunted,
 }
 
-/// Passes an error of the executor on as a value.
-macro_rules! executed {
-    ($result:expr) => {
-        match $result {
-            Ok(value) => value,
-            Err(error) => return Ok(Err(error)),
-        }
-    };
-}
-pub(super) use executed;
-
 impl Hunt<'_> {
     /// Starts the worker of the search.
-    fn start(&mut self) -> std::result::Result<(), ExecutorError> {
+    fn start(&mut self) -> Result<()> {
         let clock = Reading::now(&self.search.totals);
         let started = self.search.begin();
         clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.start);
-        started
+        Ok(started?)
     }
 
-    fn all(&mut self, generator: &mut dyn Generator) -> Ran<End> {
-        executed!(self.repeat_saved()?);
+    fn all(&mut self, generator: &mut dyn Generator) -> Result<End> {
+        self.start()?;
+        self.repeat_saved()?;
         if self.enough() {
-            return Ok(Ok(End::Findings));
+            return Ok(End::Findings);
         }
         let settings = self.lab.settings;
         let mut left = settings.schedules.unwrap_or(u64::MAX);
         while left > 0 {
-            let plans = executed!(self.make(generator));
+            let plans = self.make(generator)?;
             if plans.is_empty() {
-                return Ok(Ok(End::Exhausted));
+                return Ok(End::Exhausted);
             }
             let (plans, runs) = self.limit(plans, &mut left);
             let isolated = self.done.isolated;
-            let (replies, dealt_with) = executed!(self.watch(&plans, runs)?);
+            let (replies, dealt_with) = self.watch(&plans, runs)?;
             let mut replies = replies.into_iter();
             let mut first_run = 0;
             for plan in &plans {
@@ -302,20 +284,20 @@ impl Hunt<'_> {
                 first_run += plan.runs.len();
                 // What ran before it was known that executions need processes of their own says nothing.
                 let wanted = self.done.isolated == isolated && !self.enough();
-                let taken = if wanted { self.take(plan, new)? } else { Ok(()) };
+                let taken = if wanted { self.take(plan, new) } else { Ok(()) };
                 self.sample(generator);
-                executed!(taken);
+                taken?;
             }
             if self.enough() {
-                return Ok(Ok(End::Findings));
+                return Ok(End::Findings);
             }
             self.tell(generator);
             let early = |after: Duration| self.began.elapsed() < after;
             if settings.until_settled.is_some_and(|after| !early(after) && has_settled(&self.done.curve)) {
-                return Ok(Ok(End::Settled));
+                return Ok(End::Settled);
             }
         }
-        Ok(Ok(End::Budget))
+        Ok(End::Budget)
     }
 
     /// Says how far it has come, now and then.
@@ -339,7 +321,7 @@ impl Hunt<'_> {
         let followed = generator.patterns().or(self.done.patterns.as_ref());
         let (patterns, locations) = followed.map_or((0, 0), |p| (p.covered().len(), p.locations()));
         let pairs = generator.coverage().progress().0;
-        let place = |f: &Kept| (f.failure.kind, f.at.clone().unwrap_or_else(|| f.cause.clone()));
+        let place = |f: &HuntFinding| (f.failure.kind, f.at.clone().unwrap_or_else(|| f.cause.clone()));
         let bugs: BTreeSet<_> = self.done.findings.iter().map(|(f, _)| place(f)).collect();
         self.done.curve.push(Sample {
             tests,
@@ -358,7 +340,7 @@ impl Hunt<'_> {
     }
 
     /// The next tests.
-    fn make(&mut self, generator: &mut dyn Generator) -> std::result::Result<Vec<Plan>, ExecutorError> {
+    fn make(&mut self, generator: &mut dyn Generator) -> Result<Vec<Plan>> {
         let clock = Reading::now(&self.search.totals);
         let mut plans = vec![];
         let most = BATCH.min(1 + self.done.progress.tests / 2) as usize;
@@ -426,7 +408,7 @@ impl Hunt<'_> {
         &mut self,
         plan: &Plan,
         executions: impl IntoIterator<Item = &'e Execution>,
-    ) -> Ran<()> {
+    ) -> Result<()> {
         let isolated = self.done.isolated;
         for execution in executions {
             let clock = Reading::now(&self.search.totals);
@@ -438,9 +420,9 @@ impl Hunt<'_> {
                 false => Ok(None),
             };
             clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.judge);
-            let Some(found) = executed!(found) else { continue };
+            let Some(found) = found? else { continue };
             let at = self.done.stages.search();
-            executed!(self.prove(plan, found)?);
+            self.prove(plan, found)?;
             if self.done.findings.len() > self.done.saved {
                 self.done.first.get_or_insert(at);
             }
@@ -448,6 +430,6 @@ impl Hunt<'_> {
                 break;
             }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! Running tests with an eye on what comes.
 
 use super::cpu_time::Reading;
-use super::search::{Hunt, Ran, executed};
+use super::search::Hunt;
+use crate::error::Result;
 use crate::worker::session::{Watched, Workers};
 use raddle_hunt::generate::Plan;
 use raddle_hunt::protocol::Rest;
@@ -18,18 +19,18 @@ pub(super) type DealtWith = BTreeSet<(usize, u64)>;
 impl Hunt<'_> {
     /// Runs tests. An execution that the worker cannot explain is dealt with at once, while the rest waits; if nothing more is
     /// wanted of these tests then, the rest is left out. Replies are fewer than runs in this case.
-    pub(super) fn watch(&mut self, plans: &[Plan], runs: Vec<Run>) -> Ran<(Vec<RunReply>, DealtWith)> {
+    pub(super) fn watch(&mut self, plans: &[Plan], runs: Vec<Run>) -> Result<(Vec<RunReply>, DealtWith)> {
         let isolated = self.done.isolated;
         let mut dealt_with = DealtWith::new();
         let mut came = self.executing(|search| search.watch(runs));
         loop {
-            let (run, execution) = match executed!(came) {
+            let (run, execution) = match came? {
                 Watched::Doubt(run, execution) => (run, execution),
-                Watched::Done(replies) => return Ok(Ok((replies, dealt_with))),
+                Watched::Done(replies) => return Ok((replies, dealt_with)),
             };
             dealt_with.insert((run, execution.index));
             if let Some(plan) = plan_of(plans, run) {
-                executed!(self.take(plan, [&*execution])?);
+                self.take(plan, [&*execution])?;
             }
             if self.enough() {
                 self.search.set_deadline(Some(Instant::now() + LAST_WORDS));
@@ -42,12 +43,12 @@ impl Hunt<'_> {
 
     fn executing<T>(
         &mut self,
-        what: impl FnOnce(&mut Workers) -> Result<T, ExecutorError>,
-    ) -> Result<T, ExecutorError> {
+        what: impl FnOnce(&mut Workers) -> std::result::Result<T, ExecutorError>,
+    ) -> Result<T> {
         let clock = Reading::now(&self.search.totals);
         let came = what(&mut self.search);
         clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.execute);
-        came
+        Ok(came?)
     }
 }
 

@@ -37,7 +37,7 @@ fn both(events: &[Event<'_>], mut summary: Summary) -> (String, String) {
 }
 
 fn failure() -> Failure {
-    serde_json::from_value(crate::findings::format::tests::failure()).unwrap()
+    serde_json::from_value(crate::findings::read::tests::failure()).unwrap()
 }
 
 fn id(test: &str) -> TestId<'_> {

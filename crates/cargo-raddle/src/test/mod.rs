@@ -9,7 +9,8 @@ use crate::build::runtime_lib::Runtime;
 use crate::cli::{SearchArgs, TestArgs};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::findings::format::Origin;
+use crate::findings::store::Keep;
+use crate::findings::test::Origin;
 use crate::host;
 use crate::report::event::{
     Event, Finding, FindingOf, Start, TestEnded, TestStatus, Unconfirmed, UnconfirmedOf,

@@ -4,7 +4,8 @@ use crate::build::compile::{Target, Workspace, absolute, foreign};
 use crate::build::runtime_lib::Runtime;
 use crate::cli::{BuildArgs, ReplayArgs};
 use crate::error::{Error, Result};
-use crate::findings::format::{self as finding, Finding, Origin, Repeat};
+use crate::findings::store;
+use crate::findings::test::{Origin, Repeat, TestFinding};
 use crate::host;
 use crate::interrupt;
 use crate::report::Report;
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Repeats a finding.
-pub fn run(args: &ReplayArgs, finding: &Finding, report: &mut Report) -> Result<()> {
+pub fn run(args: &ReplayArgs, finding: &TestFinding, report: &mut Report) -> Result<()> {
     let place = Place::of(args, finding)?;
     let build = build_args(args, finding, &place);
     let (mut target, runtime, out, rustc) = rebuild(args, finding, &place, &build)?;
@@ -31,7 +32,7 @@ pub fn run(args: &ReplayArgs, finding: &Finding, report: &mut Report) -> Result<
     }
     let test = find_test(args, finding, target, &runtime)?;
     let origin = Origin { rustc: &rustc, runtime: &runtime, manifest: None, build: &build, dir: &out };
-    finding::check_job(&finding.job).map_err(|reason| refuse(args, reason))?;
+    store::check_job(&finding.job).map_err(|reason| refuse(args, reason))?;
     let job = Job {
         message_fd: MESSAGE_FD,
         request_fd: None,
@@ -71,7 +72,7 @@ enum Place {
 }
 
 impl Place {
-    fn of(args: &ReplayArgs, finding: &Finding) -> Result<Self> {
+    fn of(args: &ReplayArgs, finding: &TestFinding) -> Result<Self> {
         let file = absolute(&args.file)?;
         let recorded = file.parent().unwrap_or(Path::new("/")).join(&finding.target.path);
         let foreign = finding.target.kind == "executable";
@@ -91,7 +92,7 @@ fn refuse(args: &ReplayArgs, reason: String) -> Error {
 }
 
 /// The options of the build that found it, narrowed to the one target.
-fn build_args(args: &ReplayArgs, finding: &Finding, place: &Place) -> BuildArgs {
+fn build_args(args: &ReplayArgs, finding: &TestFinding, place: &Place) -> BuildArgs {
     let (info, target) = (&finding.build, &finding.target);
     let main = target.entry == Entry::Main && target.kind != "test";
     let named = |wanted: bool| if wanted { vec![target.name.clone()] } else { vec![] };
@@ -115,7 +116,7 @@ fn build_args(args: &ReplayArgs, finding: &Finding, place: &Place) -> BuildArgs 
 
 fn rebuild(
     args: &ReplayArgs,
-    finding: &Finding,
+    finding: &TestFinding,
     place: &Place,
     build: &BuildArgs,
 ) -> Result<(Target, Runtime, PathBuf, String)> {
@@ -139,18 +140,9 @@ fn rebuild(
 }
 
 /// A schedule counts events of one executable; in another it means nothing.
-fn check_build(args: &ReplayArgs, finding: &Finding, target: &Target, runtime: &Runtime) -> Result<()> {
-    if finding.runtime != runtime.fingerprint {
-        return Err(refuse(
-            args,
-            format!(
-                "it was made by another build of raddle (its version {}, runtime {}; this is version {}, runtime {})",
-                finding.raddle,
-                finding.runtime,
-                env!("CARGO_PKG_VERSION"),
-                runtime.fingerprint
-            ),
-        ));
+fn check_build(args: &ReplayArgs, finding: &TestFinding, target: &Target, runtime: &Runtime) -> Result<()> {
+    if let Some(why) = store::other_raddle(&finding.raddle, &finding.runtime, runtime) {
+        return Err(refuse(args, why));
     }
     if finding.target.fingerprint != target.fingerprint {
         return Err(refuse(
@@ -171,7 +163,7 @@ fn short(fingerprint: &str) -> &str {
     fingerprint.get(..16).unwrap_or(fingerprint)
 }
 
-fn find_test(args: &ReplayArgs, finding: &Finding, target: Target, runtime: &Runtime) -> Result<Test> {
+fn find_test(args: &ReplayArgs, finding: &TestFinding, target: Target, runtime: &Runtime) -> Result<Test> {
     let tests = discover::list(&Arc::new(target), runtime)?;
     let found = tests.into_iter().find(|t| t.name == finding.test);
     found.ok_or_else(|| refuse(args, format!("the program has no test `{}`", finding.label())))
@@ -179,7 +171,7 @@ fn find_test(args: &ReplayArgs, finding: &Finding, target: Target, runtime: &Run
 
 fn event<'a>(
     args: &'a ReplayArgs,
-    finding: &'a Finding,
+    finding: &'a TestFinding,
     test: &'a Test,
     replayed: &'a Replayed,
     reproduced: u64,

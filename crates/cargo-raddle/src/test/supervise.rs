@@ -1,7 +1,7 @@
 //! Runs tests in workers, several at a time, and believes a failure only when a fresh process repeats it.
 
 use crate::error::{Error, Result};
-use crate::findings::format::{Finding, Origin, Repeat};
+use crate::findings::test::{Origin, Repeat, TestFinding};
 use crate::interrupt;
 use crate::test::discover::Test;
 use crate::worker::batch::{self, End, Launch, Report};
@@ -69,7 +69,7 @@ pub struct Tested {
     /// Why the search ended, if the worker said so.
     pub stop: Option<Stop>,
     /// The confirmed findings.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<TestFinding>,
     /// Failures that did not repeat.
     pub unconfirmed: Vec<Unconfirmed>,
 }
@@ -295,12 +295,12 @@ impl Lab<'_> {
         batch::run(&launch, progress)
     }
 
-    fn finding(&self, test: &Test, repeat: Repeat, failure: Failure) -> Finding {
-        Finding {
+    fn finding(&self, test: &Test, repeat: Repeat, failure: Failure) -> TestFinding {
+        TestFinding {
             test: test.name.clone(),
             ignored: test.ignored,
             args: if test.name.is_none() { self.args.to_vec() } else { vec![] },
-            ..Finding::new(&self.origin, &test.target, &self.job_for(test), repeat, failure)
+            ..TestFinding::new(&self.origin, &test.target, &self.job_for(test), repeat, failure)
         }
     }
 }

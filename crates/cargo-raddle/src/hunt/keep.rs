@@ -1,0 +1,98 @@
+//! What is kept of a confirmed violation.
+
+use super::confirm::Confirmed;
+use super::judge;
+use super::subject::Subject;
+use crate::build::runtime_lib::Runtime;
+use crate::findings::hunt::{HuntFinding, MODE};
+use crate::findings::store::relative;
+use crate::findings::{FORMAT, VERSION};
+use raddle_core::protocol::Job;
+use raddle_hunt::render::explanation;
+use std::path::Path;
+
+/// A violation of a subject, found under the limits of a job, for a file in the directory `dir`.
+pub fn finding(
+    subject: &Subject,
+    runtime: &Runtime,
+    job: &Job,
+    dir: &Path,
+    confirmed: Confirmed,
+) -> HuntFinding {
+    let Confirmed { found, failure } = confirmed;
+    let harness = &subject.harness;
+    HuntFinding {
+        format: FORMAT.into(),
+        version: VERSION,
+        mode: MODE.into(),
+        raddle: env!("CARGO_PKG_VERSION").into(),
+        runtime: runtime.fingerprint.clone(),
+        crate_name: harness.crate_name.clone(),
+        crate_version: harness.version.clone(),
+        target: harness.target.clone(),
+        origin: subject.origin.clone().map_paths(|p| relative(dir, p)),
+        fingerprint: subject.fingerprint.clone(),
+        job: Job { places: None, ..job.clone() },
+        source: judge::source(harness, &found, &failure),
+        why: explanation(harness, &found.test, &found.verdict),
+        cause: judge::cause(harness, &found),
+        at: found.verdict.at,
+        test: found.test,
+        calls: found.execution.calls,
+        failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use crate::findings::hunt::{HuntFinding, MODE};
+    use crate::findings::read::tests::{changed, failure, job};
+    use crate::findings::store::Keep;
+    use crate::findings::{FORMAT, VERSION};
+    use crate::hunt::events;
+    use crate::report::event::Event;
+    use crate::report::tests::as_people_read;
+    use clap::Parser;
+    use serde_json::{Value, json};
+    use std::path::Path;
+
+    /// The fixture's harness; nothing is run.
+    fn subject() -> Subject {
+        let descriptor =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/harness-fixture/harness.json");
+        let args = ["cargo raddle", "hunt", "--harness", "h", "--executable", "h"];
+        let Ok(Cli { command: Command::Hunt(args) }) = Cli::try_parse_from(args) else { unreachable!() };
+        Subject::ready_made(&args, &descriptor, &descriptor).unwrap()
+    }
+
+    #[test]
+    fn a_file_that_was_changed_is_refused_or_shown_and_never_a_panic() {
+        let subject = subject();
+        let add = json!({ "thunk": 1, "args": [{ "slot": 0 }], "repeat": 1 });
+        let call = |thread, step| json!({ "thread": thread, "step": step, "start": 0, "end": 1, "result": { "value": "1" } });
+        let file = json!({
+            "format": FORMAT, "version": VERSION, "mode": MODE, "raddle": "0.1.0", "runtime": "0", "crate_name": "c",
+            "crate_version": "1", "target": "c::T", "origin": { "target": "c::T" }, "fingerprint": "0", "job": job(),
+            "test": { "setup": [{ "thunk": 0, "args": [] }], "give": [[0, 1]], "suffixes": [[add], [add]], "finally": [add] },
+            "source": "fn found() {}", "calls": [call(0, 0), call(1, 0), call(0, 2)], "why": ["so"], "cause": "of add",
+            "at": "src/lib.rs:1:2", "failure": failure(),
+        });
+        let shown = |file: &Value| {
+            let saved: HuntFinding = serde_json::from_str(&file.to_string()).map_err(|e| e.to_string())?;
+            saved.check(&subject.harness)?;
+            assert!(saved.file_name().len() < 400);
+            let found = events::finding(&subject, &saved, true, Ok(Path::new("f")));
+            Ok(as_people_read(&[Event::Finding(found)]))
+        };
+        assert_eq!(shown(&file).map(|text| text.contains("fn found()")), Ok(true));
+        let changed = changed(&file);
+        let refused: Vec<String> = changed.iter().filter_map(|f| shown(f).err()).collect();
+        for part in
+            ["no call 99999", "does not take what it", "cannot be called", "no slot", "`memory_mb` cannot be"]
+        {
+            assert!(refused.iter().any(|why| why.contains(part)), "{part} in {refused:#?}");
+        }
+    }
+}
