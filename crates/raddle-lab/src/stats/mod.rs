@@ -13,7 +13,7 @@
 //! arguments; `tests/vectors/make.py` makes the values that the tests compare them with.
 //!
 //! ```
-//! use raddle_core::stats::{Magnitude, bonferroni, cliffs_delta, wilcoxon};
+//! use raddle_lab::stats::{Magnitude, bonferroni, cliffs_delta, wilcoxon};
 //! // Executions until the bug, by two strategies on the same eight programs.
 //! let ours = [3.0, 1.0, 4.0, 2.0, 6.0, 5.0, 2.0, 7.0];
 //! let theirs = [9.0, 3.0, 5.0, 8.0, 9.0, 10.0, 8.0, 15.0];
@@ -45,7 +45,7 @@ fn two_sided_normal(z: f64) -> f64 {
 /// Bonferroni's correction: each of `m` p-values times `m`, at most 1.
 ///
 /// ```
-/// assert_eq!(raddle_core::stats::bonferroni(&[0.01, 0.5]), [0.02, 1.0]);
+/// assert_eq!(raddle_lab::stats::bonferroni(&[0.01, 0.5]), [0.02, 1.0]);
 /// ```
 pub fn bonferroni(p_values: &[f64]) -> Vec<f64> {
     let m = p_values.len() as f64;

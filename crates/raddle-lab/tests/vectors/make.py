@@ -2,7 +2,7 @@
 """Makes the JSON files beside it: samples and what SciPy computes from them.
 
     python3 -m venv venv && venv/bin/pip install scipy==1.17.1
-    venv/bin/python crates/raddle-core/tests/vectors/make.py
+    venv/bin/python crates/raddle-lab/tests/vectors/make.py
 
 The samples come from a fixed seed. Cliff's delta is taken from the Mann-Whitney U statistic, Cohen's d from
 NumPy's variances, and the Scott-Knott test is written here a second time on top of SciPy's chi-square

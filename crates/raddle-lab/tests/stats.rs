@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use raddle_core::stats::{
+use raddle_lab::stats::{
     Magnitude, Saturation, ScottKnott, best_split, bonferroni, cliffs_delta, cohens_d, kendall_tau_b,
     scott_knott_esd, wilcoxon,
 };

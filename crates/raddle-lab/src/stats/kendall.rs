@@ -20,7 +20,7 @@ pub struct Correlation {
 /// order to agree with.
 ///
 /// ```
-/// use raddle_core::stats::kendall_tau_b;
+/// use raddle_lab::stats::kendall_tau_b;
 /// let coverage = [10.0, 20.0, 30.0, 40.0];
 /// let bugs = [1.0, 2.0, 4.0, 3.0]; // 5 of 6 pairs agree
 /// assert!((kendall_tau_b(&coverage, &bugs).unwrap().tau - 4.0 / 6.0).abs() < 1e-12);

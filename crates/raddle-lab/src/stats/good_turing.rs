@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// number of things seen once divided by the number of observations.
 ///
 /// ```
-/// use raddle_core::stats::Saturation;
+/// use raddle_lab::stats::Saturation;
 /// let mut saturation = Saturation::default();
 /// saturation.observe(["a", "b"]);
 /// saturation.observe(["a", "c", "d"]);

@@ -5,18 +5,15 @@
 //! and exist to judge the real matchers: tests compare against them, and the benchmark uses the first as its
 //! baseline.
 
-use super::catalogue::{CATALOGUE, Pattern, Step, Which, Who};
-use super::instance::Instance;
-use super::roles;
-use crate::event::{Event, VarId};
-use crate::trace::{NameId, Trace};
+use raddle_core::pattern::{CATALOGUE, Instance, Pattern, Step, Which, Who, roles};
+use raddle_core::{Event, NameId, Trace, VarId};
 use std::collections::BTreeSet;
 
 /// All instances that occur in a trace as subsequences.
 ///
 /// ```
-/// use raddle_core::pattern::reference;
 /// use raddle_core::{Event, Trace};
+/// use raddle_lab::reference;
 /// let t = Trace::from_events([Event::read(0, 4, 0), Event::write(1, 9, 0), Event::read(0, 5, 0)]);
 /// let names: Vec<String> = reference::subsequences(&t).iter().map(|i| i.to_string()).collect();
 /// assert_eq!(names, ["P1(s4 s9; n0)", "P2(s9 s5; n0)", "P4(s4 s9 s5; n0)"]);
@@ -34,8 +31,8 @@ pub fn subsequences(trace: &Trace) -> BTreeSet<Instance> {
 /// between.
 ///
 /// ```
-/// use raddle_core::pattern::reference;
 /// use raddle_core::{Event, Trace};
+/// use raddle_lab::reference;
 /// let t = Trace::from_events([Event::read(0, 4, 0), Event::write(0, 5, 0), Event::write(1, 9, 0)]);
 /// let names: Vec<String> = reference::cut_at_writes(&t).iter().map(|i| i.to_string()).collect();
 /// assert_eq!(names, ["P3(s5 s9; n0)"]);

@@ -56,7 +56,7 @@ pub struct Split {
 /// The groups of the Scott-Knott ESD test with its usual parameters (0.05 and 0.2, no logarithm), by ascending mean.
 ///
 /// ```
-/// use raddle_core::stats::scott_knott_esd;
+/// use raddle_lab::stats::scott_knott_esd;
 /// let samples = [vec![10.0, 11.0, 12.0], vec![1.0, 2.0, 3.0], vec![10.5, 11.5, 12.5]];
 /// let groups = scott_knott_esd(&samples).unwrap();
 /// assert_eq!(groups[0].members, [1]);

@@ -42,7 +42,7 @@ impl Magnitude {
 /// `None` when a sample is empty or holds something that is not a number.
 ///
 /// ```
-/// use raddle_core::stats::cliffs_delta;
+/// use raddle_lab::stats::cliffs_delta;
 /// assert_eq!(cliffs_delta(&[1.0, 2.0], &[2.0, 3.0]), Some(-0.75)); // 3 of 4 smaller, 1 equal
 /// ```
 pub fn cliffs_delta(x: &[f64], y: &[f64]) -> Option<f64> {

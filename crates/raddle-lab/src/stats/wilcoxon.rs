@@ -22,7 +22,7 @@ pub struct SignedRank {
 /// `None` when there are no pairs, the lengths differ or a difference is not a number.
 ///
 /// ```
-/// use raddle_core::stats::wilcoxon;
+/// use raddle_lab::stats::wilcoxon;
 /// let test = wilcoxon(&[5.0, 7.0, 9.0], &[4.0, 5.0, 6.0]).unwrap(); // differences 1, 2, 3
 /// assert_eq!((test.statistic, test.p), (0.0, 0.25)); // 2 of 8 sign patterns are as extreme
 /// ```
