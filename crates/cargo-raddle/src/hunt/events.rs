@@ -27,7 +27,7 @@ use std::time::Duration;
 pub fn start(settings: &Settings, types: usize) -> Event<'_> {
     Event::Start(Start::Types {
         version: env!("CARGO_PKG_VERSION"),
-        seed: settings.seed,
+        seed: settings.limits.seed,
         generator: settings.generator.name(),
         strategy: &settings.strategy,
         schedules: settings.schedules,

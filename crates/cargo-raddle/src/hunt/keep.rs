@@ -46,15 +46,13 @@ pub fn finding(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Cli, Command};
-    use crate::findings::hunt::{HuntFinding, MODE};
+    use crate::findings::hunt::Origin;
     use crate::findings::read::tests::{changed, failure, job};
     use crate::findings::store::Keep;
     use crate::findings::{FORMAT, VERSION};
     use crate::hunt::events;
     use crate::report::event::Event;
     use crate::report::tests::as_people_read;
-    use clap::Parser;
     use serde_json::{Value, json};
     use std::path::Path;
 
@@ -62,9 +60,7 @@ mod tests {
     fn subject() -> Subject {
         let descriptor =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/harness-fixture/harness.json");
-        let args = ["cargo raddle", "hunt", "--harness", "h", "--executable", "h"];
-        let Ok(Cli { command: Command::Hunt(args) }) = Cli::try_parse_from(args) else { unreachable!() };
-        Subject::ready_made(&args, &descriptor, &descriptor).unwrap()
+        Subject::ready_made(&Origin::default(), &descriptor, &descriptor).unwrap()
     }
 
     #[test]

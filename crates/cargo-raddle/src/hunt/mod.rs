@@ -9,6 +9,7 @@ mod cpu_time;
 mod events;
 mod judge;
 mod keep;
+mod lab;
 mod places;
 mod prepare;
 mod prove;
@@ -29,10 +30,11 @@ use crate::report::event::{Event, Listing, TypeEnded, TypeStatus};
 use crate::report::{Progress as Shown, Report, many};
 use crate::sandbox;
 use crate::worker::scratch::Scratch;
-use prepare::{Prepared, Prospect};
+use lab::{Lab, Limits};
+use prepare::{Prepared, Prospect, Wanted};
 use raddle_hunt::Role;
 use result::{End, Hunted, Progress, Settings};
-use search::Lab;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -70,7 +72,7 @@ pub enum Verdict {
 pub fn run(args: &HuntArgs, report: &mut Report) -> Result<()> {
     host::check_machine(None)?;
     let mut settings = settings(&args.search, !args.no_sandbox);
-    let prepared = Prepared::new(args)?;
+    let prepared = Prepared::new(Wanted::new(args))?;
     if args.search.budget.is_none() && args.search.schedules.is_none() && !prepared.named() {
         settings.budget = Some(share(prepared.prospects.len()));
     }
@@ -81,7 +83,7 @@ pub fn run(args: &HuntArgs, report: &mut Report) -> Result<()> {
         report.event(&Event::List(Listing { types: prepared.list_json(), text: prepared.list() }));
         return Ok(());
     }
-    if settings.sandbox {
+    if settings.limits.sandbox {
         sandbox::check()?;
     }
     let out = match &args.out {
@@ -91,11 +93,14 @@ pub fn run(args: &HuntArgs, report: &mut Report) -> Result<()> {
     let runtime = Runtime::install(&prepared.out)?;
     let scratch = Scratch::new(&out)?;
     let findings = out.join("findings");
-    let lab = Lab { settings: &settings, runtime: &runtime, scratch: scratch.path(), findings: &findings };
+    let lab =
+        Lab { limits: &settings.limits, runtime: &runtime, scratch: scratch.path(), findings: &findings };
     report.event(&events::start(&settings, prepared.prospects.len()));
     let jobs = jobs(args.jobs).min(prepared.prospects.len());
     let shown = report.progress();
-    in_order(&prepared, &lab, jobs, &shown, |prospect, outcome| ended(report, args, prospect, &outcome));
+    in_order(&prepared, &lab, &settings, jobs, &shown, |prospect, outcome| {
+        ended(report, args, prospect, &outcome)
+    });
     if interrupt::interrupted() {
         return Err(Error::Interrupted);
     }
@@ -115,6 +120,7 @@ struct Outcome {
 fn in_order(
     prepared: &Prepared,
     lab: &Lab<'_>,
+    settings: &Settings,
     jobs: usize,
     shown: &Shown,
     mut each: impl FnMut(&Prospect, Outcome),
@@ -129,7 +135,7 @@ fn in_order(
                     let i = next.fetch_add(1, Ordering::SeqCst);
                     let Some(prospect) = prepared.prospects.get(i) else { return };
                     if interrupt::interrupted()
-                        || sender.send((i, one(prepared, prospect, lab, shown))).is_err()
+                        || sender.send((i, one(prepared, prospect, lab, settings, shown))).is_err()
                     {
                         return;
                     }
@@ -149,7 +155,13 @@ fn in_order(
     });
 }
 
-fn one(prepared: &Prepared, prospect: &Prospect, lab: &Lab<'_>, shown: &Shown) -> Outcome {
+fn one(
+    prepared: &Prepared,
+    prospect: &Prospect,
+    lab: &Lab<'_>,
+    settings: &Settings,
+    shown: &Shown,
+) -> Outcome {
     shown.say(format!("{}: building the harness", prospect.target));
     let failed = |verdict, details| Outcome { subject: None, hunted: None, verdict, details };
     let subject = match prepared.build(prospect, lab.runtime) {
@@ -176,7 +188,7 @@ fn one(prepared: &Prepared, prospect: &Prospect, lab: &Lab<'_>, shown: &Shown) -
             many(p.findings as u64, "finding")
         ));
     };
-    match lab.hunt(&subject, &progress) {
+    match search::hunt(lab, settings, &subject, &progress) {
         Ok(hunted) => {
             let verdict = verdict(&hunted);
             Outcome { subject: Some(subject), hunted: Some(hunted), verdict, details: None }
@@ -249,7 +261,14 @@ fn settings(args: &HuntSearchArgs, sandbox: bool) -> Settings {
         (None, None) => Some(BUDGET),
     };
     Settings {
-        seed: args.seed,
+        limits: Limits {
+            seed: args.seed,
+            timeouts: args.timeouts,
+            max_steps: args.max_steps,
+            memory_mb: args.memory,
+            hang_ms: u64::try_from(args.hang.as_millis()).unwrap_or(u64::MAX),
+            sandbox,
+        },
         generator: args.generator,
         strategy: args.strategy.clone(),
         per_test: args.per_test,
@@ -258,11 +277,6 @@ fn settings(args: &HuntSearchArgs, sandbox: bool) -> Settings {
         budget,
         until_settled: args.until_settled,
         max_findings: args.max_findings,
-        timeouts: args.timeouts,
-        max_steps: args.max_steps,
-        memory_mb: args.memory,
-        hang_ms: u64::try_from(args.hang.as_millis()).unwrap_or(u64::MAX),
-        sandbox,
         patterns: args.patterns,
     }
 }

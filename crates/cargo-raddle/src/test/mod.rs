@@ -18,6 +18,7 @@ use crate::report::event::{
 use crate::report::{Report, many};
 use crate::sandbox;
 use crate::worker::batch::MESSAGE_FD;
+use crate::worker::job::blank;
 use crate::worker::scratch::Scratch;
 use discover::{Filter, Selection, Test};
 use raddle_core::protocol::{Entry, Failure, Job, Stats};
@@ -194,27 +195,20 @@ fn select(args: &TestArgs, built: Built, runtime: &Runtime) -> Result<Selection>
 /// What the command line says about the search.
 fn job(args: &SearchArgs) -> Job {
     let ms = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let blank = blank(Entry::Libtest, MESSAGE_FD);
     Job {
-        entry: Entry::Libtest,
-        message_fd: MESSAGE_FD,
-        seed: args.seed.unwrap_or(0),
-        strategy: args.strategy.clone().unwrap_or_else(|| raddle_core::strategy::DEFAULT.to_owned()),
+        seed: args.seed.unwrap_or(blank.seed),
+        strategy: args.strategy.clone().unwrap_or(blank.strategy),
         schedules: args.schedules.unwrap_or(1_000),
         budget_ms: ms(args.budget),
-        max_failures: args.max_failures.unwrap_or(1),
+        max_failures: args.max_failures.unwrap_or(blank.max_failures),
         every_access: args.every_access,
         max_steps: args.max_steps.unwrap_or(100_000),
         memory_mb: args.memory.unwrap_or(2_048),
         hang_ms: ms(args.hang),
-        crates: vec![],
         timeouts: args.timeouts.unwrap_or_default(),
-        replay: None,
-        traces: 0,
-        jobs: 1,
-        check: 0,
         given: given(args),
-        request_fd: None,
-        places: None,
+        ..blank
     }
 }
 
