@@ -88,3 +88,10 @@ impl Lab<'_> {
         Oracle::new(&subject.harness, OracleOptions { care: Care::Isolates, ..OracleOptions::default() })
     }
 }
+
+/// A seed for part of what another seed decides.
+pub fn seeded(seed: u64, part: u64) -> u64 {
+    let mut z = seed.wrapping_add((part + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z ^ (z >> 31)
+}

@@ -1,13 +1,12 @@
 //! `cargo raddle hunt`: a type in, a verdict out.
 //!
 //! `prepare` says which types there are and builds a harness for each; `subject` is such a harness. `search` makes tests
-//! for it and has them run by confined workers (`worker::session`); `judge` says what is wrong, `prove` has `confirm` repeat it in a
+//! for it and has them run by confined workers (`worker::session`); `prove` has `confirm` repeat it in a
 //! fresh process, makes it small and keeps it, and `replay` repeats that. `events` puts what came of it into words for reports.
 
 mod confirm;
 mod cpu_time;
 mod events;
-mod judge;
 mod keep;
 mod lab;
 mod places;
@@ -18,7 +17,6 @@ mod result;
 mod search;
 mod statics;
 mod subject;
-mod watch;
 
 use crate::build::compile::absolute;
 use crate::build::runtime_lib::Runtime;
@@ -27,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::host;
 use crate::interrupt;
 use crate::report::event::{Event, Listing, TypeEnded, TypeStatus};
-use crate::report::{Progress as Shown, Report, many};
+use crate::report::{ProgressLine, Report, many};
 use crate::sandbox;
 use crate::worker::scratch::Scratch;
 use lab::{Lab, Limits};
@@ -122,7 +120,7 @@ fn in_order(
     lab: &Lab<'_>,
     settings: &Settings,
     jobs: usize,
-    shown: &Shown,
+    shown: &ProgressLine,
     mut each: impl FnMut(&Prospect, Outcome),
 ) {
     let next = AtomicUsize::new(0);
@@ -160,7 +158,7 @@ fn one(
     prospect: &Prospect,
     lab: &Lab<'_>,
     settings: &Settings,
-    shown: &Shown,
+    shown: &ProgressLine,
 ) -> Outcome {
     shown.say(format!("{}: building the harness", prospect.target));
     let failed = |verdict, details| Outcome { subject: None, hunted: None, verdict, details };

@@ -2,7 +2,6 @@
 
 use super::confirm::{self, Came, Confirmed, Proof, Refuted};
 use super::cpu_time::Reading;
-use super::judge;
 use super::keep;
 use super::result::Unconfirmed;
 use super::search::Hunt;
@@ -45,7 +44,7 @@ impl Hunt<'_> {
         if found.verdict.kind == Kind::NonLinearizable && self.is_known(&found.test) {
             return Ok(());
         }
-        let cause = judge::cause(&self.subject.harness, &found);
+        let cause = keep::cause(&self.subject.harness, &found);
         let attempts = self.causes.entry(cause.clone()).or_default();
         if *attempts >= ATTEMPTS {
             return Ok(());
@@ -91,7 +90,7 @@ impl Hunt<'_> {
     /// Keeps a violation that was confirmed. Many tests show one bug; the minimal one says which.
     fn confirmed(&mut self, cause: String, kind: Kind, confirmed: Confirmed) {
         self.causes.insert(cause, ATTEMPTS);
-        let smaller = judge::cause(&self.subject.harness, &confirmed.found);
+        let smaller = keep::cause(&self.subject.harness, &confirmed.found);
         if self.kept.insert(smaller.clone()) {
             self.keep(confirmed);
         } else {
@@ -138,7 +137,7 @@ impl Hunt<'_> {
         }
         let harness = &self.subject.harness;
         let mut panics = execution.calls.iter().filter_map(|c| Cause::of_panic(harness, test, c));
-        let dealt_with = |cause| self.causes.get(&judge::in_words(cause)).is_some_and(|n| *n >= ATTEMPTS);
+        let dealt_with = |cause| self.causes.get(&keep::in_words(cause)).is_some_and(|n| *n >= ATTEMPTS);
         !panics.all(dealt_with)
     }
 
@@ -230,7 +229,7 @@ impl Hunt<'_> {
             self.proof.set_deadline(Some(Instant::now() + confirm::PATIENCE));
             match self.crashed_alone(&test) {
                 Ok(Some(confirmed))
-                    if self.kept.insert(judge::cause(&self.subject.harness, &confirmed.found)) =>
+                    if self.kept.insert(keep::cause(&self.subject.harness, &confirmed.found)) =>
                 {
                     self.keep(*confirmed);
                 }
@@ -251,7 +250,7 @@ impl Hunt<'_> {
         let replies = self.proof.run(vec![run])?;
         let Some(execution) = replies.iter().flat_map(|r| &r.distinct).next() else { return Ok(None) };
         let mut anew = self.lab.last_word(self.subject);
-        let found = judge::violation(&mut anew, &mut self.proof, test, seed, execution)?;
+        let found = confirm::violation(&mut anew, &mut self.proof, test, seed, execution)?;
         let placed = |f: &Failure| f.at.is_some() && !f.message.starts_with(RUNAWAY);
         let Some(found) = found.filter(|f| f.execution.failure.as_deref().is_some_and(placed)) else {
             return Ok(None);

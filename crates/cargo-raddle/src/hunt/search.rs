@@ -1,8 +1,8 @@
 //! The hunt for one type: make tests, run them, and judge what came.
 
+use super::confirm::violation;
 use super::cpu_time::Reading;
-use super::judge;
-use super::lab::Lab;
+use super::lab::{Lab, seeded};
 use super::result::{End, Hunted, Progress, Settings, Stages, has_settled};
 use super::statics::{self, StaticCoverage};
 use super::subject::Subject;
@@ -10,11 +10,12 @@ use crate::error::{Error, Result};
 use crate::findings::hunt::HuntFinding;
 use crate::interrupt;
 use crate::report::type_stats::Sample;
-use crate::worker::session::{Totals, Workers};
+use crate::worker::session::{Totals, Watched, Workers};
 use raddle_core::protocol::Job;
 use raddle_core::trace::Symbols;
 use raddle_hunt::generate::{self, Generator, PatternCoverage, Plan};
 use raddle_hunt::oracle::{Care, Oracle, OracleCost, OracleOptions};
+use raddle_hunt::protocol::Rest;
 use raddle_hunt::{BoundedSearch, Execution, ExecutorError, Run, RunReply, Search, wire};
 use raddle_mir::TypeAccesses;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,19 +24,14 @@ use std::time::{Duration, Instant};
 /// Tests that are run together, at most. The first are run almost one by one: what is found there should be said at once. It
 /// depends on nothing but the number of tests so far, so that one seed gives one result.
 const BATCH: u64 = 16;
+/// Time for hearing what tests covered when a finding has ended the hunt, whatever its budget.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 /// How often progress is told.
 const TELL: Duration = Duration::from_millis(200);
 /// Tests between two points of the curve grow by one in so many tests.
 const DENSITY: u64 = 24;
 /// How much more patience a confirmation has with code that hangs.
 const CONFIRMING: u64 = 3;
-
-/// A seed for part of what another seed decides.
-pub fn seeded(seed: u64, part: u64) -> u64 {
-    let mut z = seed.wrapping_add((part + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z ^ (z >> 31)
-}
 
 impl Settings {
     /// Whether memory-access patterns are followed: it costs time, and only some generators need it.
@@ -89,7 +85,7 @@ pub fn hunt(
         next_run: 0,
         began,
         until,
-        told: began,
+        last_progress: began,
         progress,
         done: Hunted {
             findings: vec![],
@@ -145,9 +141,12 @@ pub fn hunt(
     }
     done.totals = std::mem::take(&mut hunt.search.totals);
     done.oracle = hunt.oracle.cost;
-    done.per_thread = hunt.oracle.tells_threads_apart();
+    done.per_thread = hunt.oracle.is_thread_dependent();
     Ok(hunt.done)
 }
+/// The executions that have been dealt with: numbers of their runs, and their own.
+type DealtWith = BTreeSet<(usize, u64)>;
+
 /// A hunt under way.
 pub(super) struct Hunt<'a> {
     pub(super) lab: &'a Lab<'a>,
@@ -170,7 +169,7 @@ pub(super) struct Hunt<'a> {
     began: Instant,
     /// When its time is over.
     pub(super) until: Option<Instant>,
-    told: Instant,
+    last_progress: Instant,
     progress: &'a dyn Fn(&Progress),
     pub(super) done: Hunted,
 }
@@ -236,8 +235,8 @@ impl Hunt<'_> {
 
     /// Says how far it has come, now and then.
     fn tell(&mut self, generator: &dyn Generator) {
-        if self.told.elapsed() >= TELL {
-            self.told = Instant::now();
+        if self.last_progress.elapsed() >= TELL {
+            self.last_progress = Instant::now();
             self.done.progress.covered = generator.coverage().counts.report().covered.len();
             (self.progress)(&self.done.progress);
         }
@@ -319,6 +318,40 @@ impl Hunt<'_> {
         (kept, all)
     }
 
+    /// Runs tests. An execution that the worker cannot explain is dealt with at once, while the rest waits; if nothing more is
+    /// wanted of these tests then, the rest is left out. Replies are fewer than runs in this case.
+    fn watch(&mut self, plans: &[Plan], runs: Vec<Run>) -> Result<(Vec<RunReply>, DealtWith)> {
+        let isolated = self.done.isolated;
+        let mut dealt_with = DealtWith::new();
+        let mut came = self.executing(|search| search.watch(runs));
+        loop {
+            let (run, execution) = match came? {
+                Watched::Doubt(run, execution) => (run, execution),
+                Watched::Done(replies) => return Ok((replies, dealt_with)),
+            };
+            dealt_with.insert((run, execution.index));
+            if let Some(plan) = plan_of(plans, run) {
+                self.take(plan, [&*execution])?;
+            }
+            if self.enough() {
+                self.search.set_deadline(Some(Instant::now() + LAST_WORDS));
+            }
+            let done = self.enough() || self.done.isolated != isolated;
+            let rest = if done { Rest::Drop } else { Rest::Run };
+            came = self.executing(|search| search.go_on(rest));
+        }
+    }
+
+    fn executing<T>(
+        &mut self,
+        what: impl FnOnce(&mut Workers) -> std::result::Result<T, ExecutorError>,
+    ) -> Result<T> {
+        let clock = Reading::now(&self.search.totals);
+        let came = what(&mut self.search);
+        clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.execute);
+        Ok(came?)
+    }
+
     /// Counts what was done for a plan.
     fn count(&mut self, replies: &[RunReply]) {
         let done = &mut self.done;
@@ -349,7 +382,7 @@ impl Hunt<'_> {
             let found = match self.may_be_new(&plan.test, execution) {
                 true => {
                     let (seed, oracle) = (self.settings.limits.seed, &mut self.oracle);
-                    judge::violation(oracle, &mut self.search, &plan.test, seed, execution)
+                    violation(oracle, &mut self.search, &plan.test, seed, execution)
                 }
                 false => Ok(None),
             };
@@ -365,5 +398,32 @@ impl Hunt<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The test that a run is of.
+fn plan_of(plans: &[Plan], run: usize) -> Option<&Plan> {
+    let mut before = 0;
+    plans.iter().find(|plan| {
+        before += plan.runs.len();
+        run < before
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_hunt::{Search, Test};
+
+    #[test]
+    fn runs_belong_to_tests_in_their_order() {
+        let plan = |runs: usize| Plan {
+            test: Test::default(),
+            runs: vec![Search::random().most(1); runs],
+            pair: None,
+        };
+        let plans = [plan(2), plan(1), plan(3)];
+        let which = |run| plan_of(&plans, run).map(|p| p.runs.len());
+        assert_eq!([0, 1, 2, 3, 5, 6].map(which), [Some(2), Some(2), Some(1), Some(3), Some(3), None]);
     }
 }
