@@ -1,6 +1,6 @@
 //! What a hunt says of a type, put together from what came of it.
 
-use super::result::{End, Hunted, Settings, Unconfirmed};
+use super::result::{End, Hunted, SearchSettings, Unconfirmed};
 use super::statics::StaticCoverage;
 use super::subject::Subject;
 use crate::findings::hunt::HuntFinding;
@@ -23,7 +23,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The beginning.
-pub fn start(settings: &Settings, types: usize) -> Event<'_> {
+pub fn start(settings: &SearchSettings, types: usize) -> Event<'_> {
     Event::Start(Start::Types {
         version: env!("CARGO_PKG_VERSION"),
         seed: settings.limits.seed,

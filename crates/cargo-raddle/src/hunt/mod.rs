@@ -27,15 +27,13 @@ use crate::interrupt;
 use crate::report::event::{Event, Listing, TypeEnded, TypeStatus};
 use crate::report::{ProgressLine, Report, many};
 use crate::sandbox;
+use crate::worker::in_order::{in_order, jobs};
 use crate::worker::scratch::Scratch;
 use lab::{Lab, Limits};
 use prepare::{Prepared, Prospect, Wanted};
 use raddle_hunt::Role;
-use result::{End, Hunted, Progress, Settings};
+use result::{End, Hunted, Progress, SearchSettings};
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 use subject::Subject;
 
@@ -49,21 +47,6 @@ const LEAST: Duration = Duration::from_secs(5);
 /// A type's time when so many are hunted without being named.
 fn share(types: usize) -> Duration {
     (TOGETHER / u32::try_from(types.max(1)).unwrap_or(u32::MAX)).clamp(LEAST, BUDGET)
-}
-
-/// What is said about a type in the end.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
-    /// Tested, and nothing found.
-    Clean,
-    /// At least one finding.
-    Found,
-    /// Not tested, or not wholly; why.
-    Untested(String),
-    /// It cannot be hunted, and the user did not ask for it by name; why.
-    Skipped(String),
-    /// The tool failed; why.
-    Error(String),
 }
 
 /// Hunts as the command line says.
@@ -94,16 +77,18 @@ pub fn run(args: &HuntArgs, report: &mut Report) -> Result<()> {
     let lab =
         Lab { limits: &settings.limits, runtime: &runtime, scratch: scratch.path(), findings: &findings };
     report.event(&events::start(&settings, prepared.prospects.len()));
-    let jobs = jobs(args.jobs).min(prepared.prospects.len());
     let shown = report.progress();
-    in_order(&prepared, &lab, &settings, jobs, &shown, |prospect, outcome| {
-        ended(report, args, prospect, &outcome)
-    });
+    let hunt = |_, prospect: &Prospect| one(&prepared, prospect, &lab, &settings, &shown);
+    let done = |prospect: &Prospect, outcome| ended(report, args, prospect, &outcome);
+    in_order(&prepared.prospects, jobs(args.jobs), hunt, done);
     if interrupt::interrupted() {
         return Err(Error::Interrupted);
     }
     Ok(())
 }
+
+/// How a type came out, and why unless it was tested.
+type Verdict = (TypeStatus, Option<String>);
 
 /// What came of a type.
 struct Outcome {
@@ -114,60 +99,26 @@ struct Outcome {
     details: Option<String>,
 }
 
-/// Hunts the types, several at a time; `each` hears of them in their order.
-fn in_order(
-    prepared: &Prepared,
-    lab: &Lab<'_>,
-    settings: &Settings,
-    jobs: usize,
-    shown: &ProgressLine,
-    mut each: impl FnMut(&Prospect, Outcome),
-) {
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = channel();
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || {
-                loop {
-                    let i = next.fetch_add(1, Ordering::SeqCst);
-                    let Some(prospect) = prepared.prospects.get(i) else { return };
-                    if interrupt::interrupted()
-                        || sender.send((i, one(prepared, prospect, lab, settings, shown))).is_err()
-                    {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let mut waiting = BTreeMap::new();
-        let mut at = 0;
-        for (i, result) in receiver {
-            waiting.insert(i, result);
-            while let Some(result) = waiting.remove(&at) {
-                each(&prepared.prospects[at], result);
-                at += 1;
-            }
-        }
-    });
-}
-
 fn one(
     prepared: &Prepared,
     prospect: &Prospect,
     lab: &Lab<'_>,
-    settings: &Settings,
+    settings: &SearchSettings,
     shown: &ProgressLine,
 ) -> Outcome {
     shown.say(format!("{}: building the harness", prospect.target));
     let failed = |verdict, details| Outcome { subject: None, hunted: None, verdict, details };
     let subject = match prepared.build(prospect, lab.runtime) {
         Ok(subject) => subject,
-        Err(Error::Unfit(why)) if !prepared.named() => return failed(Verdict::Skipped(why), None),
-        Err(_) if interrupt::interrupted() => return failed(Verdict::Error("interrupted".to_owned()), None),
+        Err(Error::Unfit(why)) if !prepared.named() => return failed((TypeStatus::Skipped, Some(why)), None),
+        Err(_) if interrupt::interrupted() => {
+            return failed((TypeStatus::Error, Some("interrupted".to_owned())), None);
+        }
         Err(error) => {
-            return failed(Verdict::Error(error.to_string()), error.details().map(ToOwned::to_owned));
+            return failed(
+                (TypeStatus::Error, Some(error.to_string())),
+                error.details().map(ToOwned::to_owned),
+            );
         }
     };
     if let Some(verdict) = unfit(&subject, prepared.named()) {
@@ -191,7 +142,9 @@ fn one(
             let verdict = verdict(&hunted);
             Outcome { subject: Some(subject), hunted: Some(hunted), verdict, details: None }
         }
-        Err(error) => Outcome { subject: Some(subject), ..failed(Verdict::Error(error.to_string()), None) },
+        Err(error) => {
+            Outcome { subject: Some(subject), ..failed((TypeStatus::Error, Some(error.to_string())), None) }
+        }
     }
 }
 
@@ -202,21 +155,21 @@ fn unfit(subject: &Subject, named: bool) -> Option<Verdict> {
     if !harness.thunks.iter().any(made) {
         let why = "no function was found that makes one; give an expression in [package.metadata.raddle]";
         let why = format!("no constructor: {why}");
-        return Some(if named { Verdict::Error(why) } else { Verdict::Skipped(why) });
+        return Some(if named { (TypeStatus::Error, Some(why)) } else { (TypeStatus::Skipped, Some(why)) });
     }
     let none = harness.with_role(Role::Method).next().is_none();
     let why = "it has no method that could be called".to_owned();
-    none.then_some(if named { Verdict::Untested(why) } else { Verdict::Skipped(why) })
+    none.then_some(if named { (TypeStatus::Untested, Some(why)) } else { (TypeStatus::Skipped, Some(why)) })
 }
 
 fn verdict(hunted: &Hunted) -> Verdict {
     if !hunted.findings.is_empty() {
-        return Verdict::Found;
+        return (TypeStatus::Found, None);
     }
-    let untested = |why: String| Verdict::Untested(why);
+    let untested = |why: String| (TypeStatus::Untested, Some(why));
     match &hunted.end {
-        End::Broken(why) => return Verdict::Error(why.clone()),
-        End::Interrupted => return Verdict::Error("interrupted".to_owned()),
+        End::Broken(why) => return (TypeStatus::Error, Some(why.clone())),
+        End::Interrupted => return (TypeStatus::Error, Some("interrupted".to_owned())),
         _ => {}
     }
     let calls: Vec<String> = hunted.totals.uncontrolled.iter().take(3).map(uncontrolled).collect();
@@ -241,7 +194,7 @@ fn verdict(hunted: &Hunted) -> Verdict {
     } else if hunted.oracle.serial == 0 {
         untested("nothing that its methods did was compared with a sequential order".to_owned())
     } else {
-        Verdict::Clean
+        (TypeStatus::Ok, None)
     }
 }
 
@@ -252,13 +205,13 @@ fn uncontrolled(call: &raddle_core::protocol::Uncontrolled) -> String {
     }
 }
 
-fn settings(args: &HuntSearchArgs, sandbox: bool) -> Settings {
+fn settings(args: &HuntSearchArgs, sandbox: bool) -> SearchSettings {
     let budget = match (args.budget, args.schedules) {
         (Some(Duration::ZERO), _) | (None, Some(_)) => None,
         (Some(budget), _) => Some(budget),
         (None, None) => Some(BUDGET),
     };
-    Settings {
+    SearchSettings {
         limits: Limits {
             seed: args.seed,
             timeouts: args.timeouts,
@@ -279,11 +232,6 @@ fn settings(args: &HuntSearchArgs, sandbox: bool) -> Settings {
     }
 }
 
-fn jobs(asked: Option<u64>) -> usize {
-    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    asked.and_then(|n| usize::try_from(n).ok()).unwrap_or_else(cores)
-}
-
 /// Says what came of a type.
 fn ended(report: &mut Report, args: &HuntArgs, prospect: &Prospect, outcome: &Outcome) {
     if let Some(subject) = &outcome.subject {
@@ -298,13 +246,7 @@ fn ended(report: &mut Report, args: &HuntArgs, prospect: &Prospect, outcome: &Ou
         hunted.findings.iter().filter_map(|(_, file)| file.as_ref().err()).for_each(|e| report.error(e));
         hunted.unconfirmed.iter().for_each(|u| report.event(&events::unconfirmed(subject, u)));
     }
-    let (status, message) = match &outcome.verdict {
-        Verdict::Clean => (TypeStatus::Ok, None),
-        Verdict::Found => (TypeStatus::Found, None),
-        Verdict::Untested(why) => (TypeStatus::Untested, Some(why.clone())),
-        Verdict::Skipped(why) => (TypeStatus::Skipped, Some(why.clone())),
-        Verdict::Error(why) => (TypeStatus::Error, Some(why.clone())),
-    };
+    let (status, message) = outcome.verdict.clone();
     report.event(&Event::Type(TypeEnded {
         target: &prospect.target,
         version: outcome.subject.as_ref().map(|s| s.harness.version.as_str()),

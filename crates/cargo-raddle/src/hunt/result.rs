@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// How to search.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct SearchSettings {
     /// The limits of workers.
     pub limits: Limits,
     /// How tests are made.

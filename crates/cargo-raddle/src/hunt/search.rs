@@ -3,7 +3,7 @@
 use super::confirm::violation;
 use super::cpu_time::Reading;
 use super::lab::{Lab, seeded};
-use super::result::{End, Hunted, Progress, Settings, Stages, has_settled};
+use super::result::{End, Hunted, Progress, SearchSettings, Stages, has_settled};
 use super::statics::{self, StaticCoverage};
 use super::subject::Subject;
 use crate::error::{Error, Result};
@@ -33,7 +33,7 @@ const DENSITY: u64 = 24;
 /// How much more patience a confirmation has with code that hangs.
 const CONFIRMING: u64 = 3;
 
-impl Settings {
+impl SearchSettings {
     /// Whether memory-access patterns are followed: it costs time, and only some generators need it.
     fn follows(&self) -> bool {
         self.patterns || self.generator.follows_patterns()
@@ -61,7 +61,7 @@ fn quick_oracle(subject: &Subject) -> Oracle {
 /// Hunts a type.
 pub fn hunt(
     lab: &Lab<'_>,
-    settings: &Settings,
+    settings: &SearchSettings,
     subject: &Subject,
     progress: &dyn Fn(&Progress),
 ) -> Result<Hunted> {
@@ -150,7 +150,7 @@ type DealtWith = BTreeSet<(usize, u64)>;
 /// A hunt under way.
 pub(super) struct Hunt<'a> {
     pub(super) lab: &'a Lab<'a>,
-    pub(super) settings: &'a Settings,
+    pub(super) settings: &'a SearchSettings,
     pub(super) subject: &'a Subject,
     /// The worker of the search keeps what it has learned.
     pub(super) search: Workers,

@@ -2,6 +2,7 @@
 
 pub mod batch;
 mod id_map;
+pub mod in_order;
 pub mod job;
 pub mod process;
 mod replies;
