@@ -2,7 +2,6 @@
 
 use super::store::{self, Keep};
 use crate::build::runtime_lib::Runtime;
-use crate::cli::HuntArgs;
 use crate::fingerprint;
 use raddle_core::protocol::{Failure, Job};
 use raddle_hunt::{CallRecord, Harness, Test, check};
@@ -95,27 +94,6 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// As the command line says it.
-    pub fn new(args: &HuntArgs, target: &str) -> Self {
-        let build = &args.build;
-        Origin {
-            published: args.subject.clone(),
-            manifest: build.manifest_path.clone(),
-            package: build.package.clone(),
-            target: target.to_owned(),
-            features: build.features.clone(),
-            all_features: build.all_features,
-            no_default_features: build.no_default_features,
-            opt_level: build.opt_level.clone(),
-            no_debug_assertions: build.no_debug_assertions,
-            no_overflow_checks: build.no_overflow_checks,
-            exclude: args.functions.exclude.clone(),
-            weak: args.functions.weak.clone(),
-            strict: args.functions.strict.clone(),
-            ready_made: None,
-        }
-    }
-
     /// With every path changed.
     pub fn map_paths(mut self, change: impl Fn(&Path) -> PathBuf) -> Self {
         self.manifest = self.manifest.as_deref().map(&change);

@@ -4,8 +4,7 @@
 //! thread-local may have had a part in what was seen, and then its schedule means nothing elsewhere. In that case the
 //! same search is done once more with a fresh process for every execution, within bounds.
 
-use super::judge;
-use super::search::seeded;
+use super::lab::seeded;
 use crate::error::Result;
 use crate::worker::session::Workers;
 use raddle_core::Kind;
@@ -132,12 +131,26 @@ fn found_again(
     };
     let replies = workers.run(vec![again])?;
     for execution in replies.iter().flat_map(|r| &r.distinct) {
-        let again = judge::violation(oracle, workers, &found.test, seed, execution)?;
+        let again = violation(oracle, workers, &found.test, seed, execution)?;
         if let Some(same) = again.filter(|v| mark_of(&v.verdict) == mark_of(&found.verdict)) {
             return Ok(Some(same));
         }
     }
     Ok(None)
+}
+
+/// An execution of a test, if no sequential order of its calls explains it. What the program draws is decided by the
+/// worker's seed, whatever the strategy's is.
+pub fn violation(
+    oracle: &mut Oracle,
+    exec: &mut dyn Executor,
+    test: &Test,
+    seed: u64,
+    execution: &Execution,
+) -> Result<Option<Found>> {
+    let judgement = oracle.judge(exec, test, seed, execution)?;
+    let Judgement::Wrong(verdict) = judgement else { return Ok(None) };
+    Ok(Some(Found { test: test.clone(), execution: execution.clone(), verdict: *verdict }))
 }
 
 /// Repeats a schedule in a process in which nothing has run.

@@ -1,7 +1,6 @@
 //! What a hunt says of a type, put together from what came of it.
 
-use super::judge;
-use super::result::{End, Hunted, Settings, Unconfirmed};
+use super::result::{End, Hunted, SearchSettings, Unconfirmed};
 use super::statics::StaticCoverage;
 use super::subject::Subject;
 use crate::findings::hunt::HuntFinding;
@@ -18,16 +17,16 @@ use raddle_core::{NameId, Op, SiteId};
 use raddle_hunt::generate::{Failing, NeverReturned, PairCoverage};
 use raddle_hunt::oracle::CallRef;
 use raddle_hunt::render::call_text;
-use raddle_hunt::{self as hunt, CallRecord, Role, Test, Thunk};
+use raddle_hunt::{self as hunt, CallRecord, CallResult, Role, Test, Thunk};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
 /// The beginning.
-pub fn start(settings: &Settings, types: usize) -> Event<'_> {
+pub fn start(settings: &SearchSettings, types: usize) -> Event<'_> {
     Event::Start(Start::Types {
         version: env!("CARGO_PKG_VERSION"),
-        seed: settings.seed,
+        seed: settings.limits.seed,
         generator: settings.generator.name(),
         strategy: &settings.strategy,
         schedules: settings.schedules,
@@ -220,7 +219,7 @@ fn labels(harness: &hunt::Harness, test: &Test, calls: &[CallRecord], trace: &Tr
             Op::Enter(_) => enters.next().map(name),
             Op::Leave(_) => leaves.next().map(|c| {
                 let name = name(c);
-                format!("{} {}", name.split('(').next().unwrap_or_default(), judge::result(&c.result))
+                format!("{} {}", name.split('(').next().unwrap_or_default(), does(&c.result))
             }),
             // The harness's own, which has no place in the user's source.
             Op::Spawn(thread) if event.thread.0 == 0 => Some(format!("starts thread {}", thread.0)),
@@ -272,4 +271,17 @@ pub fn open(hunted: &Hunted, most: usize) -> String {
 pub fn matrix(harness: &hunt::Harness, hunted: &Hunted) -> String {
     let legend = "times that two methods ran at the same time, by test (. open, - never possible so far):";
     format!("{legend}\n{}", hunted.coverage.matrix(harness))
+}
+
+/// What a call did, after its name.
+fn does(result: &CallResult) -> String {
+    match result {
+        CallResult::Value(value) => format!("returns {value}"),
+        CallResult::Opaque => "returns".to_owned(),
+        CallResult::Panic { at, message } => {
+            format!("panics at {at}: {}", message.lines().next().unwrap_or_default())
+        }
+        CallResult::Skipped => "is not called".to_owned(),
+        CallResult::Unfinished => "does not return".to_owned(),
+    }
 }

@@ -1,14 +1,20 @@
-//! What is kept of a confirmed violation.
+//! What is kept of a confirmed violation, and what tells it from others.
 
 use super::confirm::Confirmed;
-use super::judge;
 use super::subject::Subject;
 use crate::build::runtime_lib::Runtime;
 use crate::findings::hunt::{HuntFinding, MODE};
 use crate::findings::store::relative;
 use crate::findings::{FORMAT, VERSION};
+use crate::report::sources::Sources;
+use raddle_core::Kind;
+use raddle_core::protocol::Failure;
 use raddle_core::protocol::Job;
-use raddle_hunt::render::explanation;
+use raddle_core::strategy::order;
+use raddle_hunt::Harness;
+use raddle_hunt::group::Cause;
+use raddle_hunt::minimise::Found;
+use raddle_hunt::render::{Style, explanation, render};
 use std::path::Path;
 
 /// A violation of a subject, found under the limits of a job, for a file in the directory `dir`.
@@ -33,9 +39,9 @@ pub fn finding(
         origin: subject.origin.clone().map_paths(|p| relative(dir, p)),
         fingerprint: subject.fingerprint.clone(),
         job: Job { places: None, ..job.clone() },
-        source: judge::source(harness, &found, &failure),
+        source: source(harness, &found, &failure),
         why: explanation(harness, &found.test, &found.verdict),
-        cause: judge::cause(harness, &found),
+        cause: cause(harness, &found),
         at: found.verdict.at,
         test: found.test,
         calls: found.execution.calls,
@@ -43,18 +49,47 @@ pub fn finding(
     }
 }
 
+/// What tells a finding from others, in one line.
+pub fn cause(harness: &Harness, found: &Found) -> String {
+    in_words(Cause::of(harness, found))
+}
+
+/// A cause in one line.
+pub fn in_words(cause: Cause) -> String {
+    let methods: Vec<&str> = cause.methods.iter().map(String::as_str).collect();
+    // Where this machine keeps other people's crates has nothing to do with it.
+    match cause.at.map(|at| Sources::default().short(&at)) {
+        Some(at) if methods.is_empty() => format!("{} at {at}", cause.kind.as_str()),
+        Some(at) => format!("{} at {at} in {}", cause.kind.as_str(), methods.join(", ")),
+        None => format!("{} of {}", cause.kind.as_str(), methods.join(", ")),
+    }
+}
+
+/// The test as a person would write it, with the order of steps that breaks it. The schedule itself counts events of
+/// one build, so it is of no use anywhere else.
+fn source(harness: &Harness, found: &Found, failure: &Failure) -> String {
+    let results = found.verdict.kind == Kind::NonLinearizable;
+    let turns: Vec<String> =
+        order::turns(&failure.trace, &failure.symbols.sites).iter().map(ToString::to_string).collect();
+    let strategy = match turns.is_empty() {
+        true => "dfs:2".to_owned(),
+        false => format!("order:{}", turns.join(" ")),
+    };
+    let attribute = format!("#[raddle::test(strategy = {strategy:?})]");
+    let style = Style { attribute, assert_results: results, ..Style::default() };
+    render(harness, &found.test, Some(&found.execution), &style)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Cli, Command};
-    use crate::findings::hunt::{HuntFinding, MODE};
+    use crate::findings::hunt::Origin;
     use crate::findings::read::tests::{changed, failure, job};
     use crate::findings::store::Keep;
     use crate::findings::{FORMAT, VERSION};
     use crate::hunt::events;
     use crate::report::event::Event;
     use crate::report::tests::as_people_read;
-    use clap::Parser;
     use serde_json::{Value, json};
     use std::path::Path;
 
@@ -62,9 +97,7 @@ mod tests {
     fn subject() -> Subject {
         let descriptor =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/harness-fixture/harness.json");
-        let args = ["cargo raddle", "hunt", "--harness", "h", "--executable", "h"];
-        let Ok(Cli { command: Command::Hunt(args) }) = Cli::try_parse_from(args) else { unreachable!() };
-        Subject::ready_made(&args, &descriptor, &descriptor).unwrap()
+        Subject::ready_made(&Origin::default(), &descriptor, &descriptor).unwrap()
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! `cargo raddle hunt`: a type in, a verdict out.
 //!
 //! `prepare` says which types there are and builds a harness for each; `subject` is such a harness. `search` makes tests
-//! for it and has them run by confined workers (`worker::session`); `judge` says what is wrong, `prove` has `confirm` repeat it in a
+//! for it and has them run by confined workers (`worker::session`); `prove` has `confirm` repeat it in a
 //! fresh process, makes it small and keeps it, and `replay` repeats that. `events` puts what came of it into words for reports.
 
 mod confirm;
 mod cpu_time;
 mod events;
-mod judge;
 mod keep;
+mod lab;
 mod places;
 mod prepare;
 mod prove;
@@ -17,7 +17,6 @@ mod result;
 mod search;
 mod statics;
 mod subject;
-mod watch;
 
 use crate::build::compile::absolute;
 use crate::build::runtime_lib::Runtime;
@@ -26,16 +25,15 @@ use crate::error::{Error, Result};
 use crate::host;
 use crate::interrupt;
 use crate::report::event::{Event, Listing, TypeEnded, TypeStatus};
-use crate::report::{Progress as Shown, Report, many};
+use crate::report::{ProgressLine, Report, many};
 use crate::sandbox;
+use crate::worker::in_order::{in_order, jobs};
 use crate::worker::scratch::Scratch;
-use prepare::{Prepared, Prospect};
+use lab::{Lab, Limits};
+use prepare::{Prepared, Prospect, Wanted};
 use raddle_hunt::Role;
-use result::{End, Hunted, Progress, Settings};
-use search::Lab;
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
+use result::{End, Hunted, Progress, SearchSettings};
+
 use std::time::{Duration, Instant};
 use subject::Subject;
 
@@ -51,26 +49,11 @@ fn share(types: usize) -> Duration {
     (TOGETHER / u32::try_from(types.max(1)).unwrap_or(u32::MAX)).clamp(LEAST, BUDGET)
 }
 
-/// What is said about a type in the end.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
-    /// Tested, and nothing found.
-    Clean,
-    /// At least one finding.
-    Found,
-    /// Not tested, or not wholly; why.
-    Untested(String),
-    /// It cannot be hunted, and the user did not ask for it by name; why.
-    Skipped(String),
-    /// The tool failed; why.
-    Error(String),
-}
-
 /// Hunts as the command line says.
 pub fn run(args: &HuntArgs, report: &mut Report) -> Result<()> {
     host::check_machine(None)?;
     let mut settings = settings(&args.search, !args.no_sandbox);
-    let prepared = Prepared::new(args)?;
+    let prepared = Prepared::new(Wanted::new(args))?;
     if args.search.budget.is_none() && args.search.schedules.is_none() && !prepared.named() {
         settings.budget = Some(share(prepared.prospects.len()));
     }
@@ -81,7 +64,7 @@ pub fn run(args: &HuntArgs, report: &mut Report) -> Result<()> {
         report.event(&Event::List(Listing { types: prepared.list_json(), text: prepared.list() }));
         return Ok(());
     }
-    if settings.sandbox {
+    if settings.limits.sandbox {
         sandbox::check()?;
     }
     let out = match &args.out {
@@ -91,16 +74,21 @@ pub fn run(args: &HuntArgs, report: &mut Report) -> Result<()> {
     let runtime = Runtime::install(&prepared.out)?;
     let scratch = Scratch::new(&out)?;
     let findings = out.join("findings");
-    let lab = Lab { settings: &settings, runtime: &runtime, scratch: scratch.path(), findings: &findings };
+    let lab =
+        Lab { limits: &settings.limits, runtime: &runtime, scratch: scratch.path(), findings: &findings };
     report.event(&events::start(&settings, prepared.prospects.len()));
-    let jobs = jobs(args.jobs).min(prepared.prospects.len());
     let shown = report.progress();
-    in_order(&prepared, &lab, jobs, &shown, |prospect, outcome| ended(report, args, prospect, &outcome));
+    let hunt = |_, prospect: &Prospect| one(&prepared, prospect, &lab, &settings, &shown);
+    let done = |prospect: &Prospect, outcome| ended(report, args, prospect, &outcome);
+    in_order(&prepared.prospects, jobs(args.jobs), hunt, done);
     if interrupt::interrupted() {
         return Err(Error::Interrupted);
     }
     Ok(())
 }
+
+/// How a type came out, and why unless it was tested.
+type Verdict = (TypeStatus, Option<String>);
 
 /// What came of a type.
 struct Outcome {
@@ -111,53 +99,26 @@ struct Outcome {
     details: Option<String>,
 }
 
-/// Hunts the types, several at a time; `each` hears of them in their order.
-fn in_order(
+fn one(
     prepared: &Prepared,
+    prospect: &Prospect,
     lab: &Lab<'_>,
-    jobs: usize,
-    shown: &Shown,
-    mut each: impl FnMut(&Prospect, Outcome),
-) {
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = channel();
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || {
-                loop {
-                    let i = next.fetch_add(1, Ordering::SeqCst);
-                    let Some(prospect) = prepared.prospects.get(i) else { return };
-                    if interrupt::interrupted()
-                        || sender.send((i, one(prepared, prospect, lab, shown))).is_err()
-                    {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let mut waiting = BTreeMap::new();
-        let mut at = 0;
-        for (i, result) in receiver {
-            waiting.insert(i, result);
-            while let Some(result) = waiting.remove(&at) {
-                each(&prepared.prospects[at], result);
-                at += 1;
-            }
-        }
-    });
-}
-
-fn one(prepared: &Prepared, prospect: &Prospect, lab: &Lab<'_>, shown: &Shown) -> Outcome {
+    settings: &SearchSettings,
+    shown: &ProgressLine,
+) -> Outcome {
     shown.say(format!("{}: building the harness", prospect.target));
     let failed = |verdict, details| Outcome { subject: None, hunted: None, verdict, details };
     let subject = match prepared.build(prospect, lab.runtime) {
         Ok(subject) => subject,
-        Err(Error::Unfit(why)) if !prepared.named() => return failed(Verdict::Skipped(why), None),
-        Err(_) if interrupt::interrupted() => return failed(Verdict::Error("interrupted".to_owned()), None),
+        Err(Error::Unfit(why)) if !prepared.named() => return failed((TypeStatus::Skipped, Some(why)), None),
+        Err(_) if interrupt::interrupted() => {
+            return failed((TypeStatus::Error, Some("interrupted".to_owned())), None);
+        }
         Err(error) => {
-            return failed(Verdict::Error(error.to_string()), error.details().map(ToOwned::to_owned));
+            return failed(
+                (TypeStatus::Error, Some(error.to_string())),
+                error.details().map(ToOwned::to_owned),
+            );
         }
     };
     if let Some(verdict) = unfit(&subject, prepared.named()) {
@@ -176,12 +137,14 @@ fn one(prepared: &Prepared, prospect: &Prospect, lab: &Lab<'_>, shown: &Shown) -
             many(p.findings as u64, "finding")
         ));
     };
-    match lab.hunt(&subject, &progress) {
+    match search::hunt(lab, settings, &subject, &progress) {
         Ok(hunted) => {
             let verdict = verdict(&hunted);
             Outcome { subject: Some(subject), hunted: Some(hunted), verdict, details: None }
         }
-        Err(error) => Outcome { subject: Some(subject), ..failed(Verdict::Error(error.to_string()), None) },
+        Err(error) => {
+            Outcome { subject: Some(subject), ..failed((TypeStatus::Error, Some(error.to_string())), None) }
+        }
     }
 }
 
@@ -192,21 +155,21 @@ fn unfit(subject: &Subject, named: bool) -> Option<Verdict> {
     if !harness.thunks.iter().any(made) {
         let why = "no function was found that makes one; give an expression in [package.metadata.raddle]";
         let why = format!("no constructor: {why}");
-        return Some(if named { Verdict::Error(why) } else { Verdict::Skipped(why) });
+        return Some(if named { (TypeStatus::Error, Some(why)) } else { (TypeStatus::Skipped, Some(why)) });
     }
     let none = harness.with_role(Role::Method).next().is_none();
     let why = "it has no method that could be called".to_owned();
-    none.then_some(if named { Verdict::Untested(why) } else { Verdict::Skipped(why) })
+    none.then_some(if named { (TypeStatus::Untested, Some(why)) } else { (TypeStatus::Skipped, Some(why)) })
 }
 
 fn verdict(hunted: &Hunted) -> Verdict {
     if !hunted.findings.is_empty() {
-        return Verdict::Found;
+        return (TypeStatus::Found, None);
     }
-    let untested = |why: String| Verdict::Untested(why);
+    let untested = |why: String| (TypeStatus::Untested, Some(why));
     match &hunted.end {
-        End::Broken(why) => return Verdict::Error(why.clone()),
-        End::Interrupted => return Verdict::Error("interrupted".to_owned()),
+        End::Broken(why) => return (TypeStatus::Error, Some(why.clone())),
+        End::Interrupted => return (TypeStatus::Error, Some("interrupted".to_owned())),
         _ => {}
     }
     let calls: Vec<String> = hunted.totals.uncontrolled.iter().take(3).map(uncontrolled).collect();
@@ -231,7 +194,7 @@ fn verdict(hunted: &Hunted) -> Verdict {
     } else if hunted.oracle.serial == 0 {
         untested("nothing that its methods did was compared with a sequential order".to_owned())
     } else {
-        Verdict::Clean
+        (TypeStatus::Ok, None)
     }
 }
 
@@ -242,14 +205,21 @@ fn uncontrolled(call: &raddle_core::protocol::Uncontrolled) -> String {
     }
 }
 
-fn settings(args: &HuntSearchArgs, sandbox: bool) -> Settings {
+fn settings(args: &HuntSearchArgs, sandbox: bool) -> SearchSettings {
     let budget = match (args.budget, args.schedules) {
         (Some(Duration::ZERO), _) | (None, Some(_)) => None,
         (Some(budget), _) => Some(budget),
         (None, None) => Some(BUDGET),
     };
-    Settings {
-        seed: args.seed,
+    SearchSettings {
+        limits: Limits {
+            seed: args.seed,
+            timeouts: args.timeouts,
+            max_steps: args.max_steps,
+            memory_mb: args.memory,
+            hang_ms: u64::try_from(args.hang.as_millis()).unwrap_or(u64::MAX),
+            sandbox,
+        },
         generator: args.generator,
         strategy: args.strategy.clone(),
         per_test: args.per_test,
@@ -258,18 +228,8 @@ fn settings(args: &HuntSearchArgs, sandbox: bool) -> Settings {
         budget,
         until_settled: args.until_settled,
         max_findings: args.max_findings,
-        timeouts: args.timeouts,
-        max_steps: args.max_steps,
-        memory_mb: args.memory,
-        hang_ms: u64::try_from(args.hang.as_millis()).unwrap_or(u64::MAX),
-        sandbox,
         patterns: args.patterns,
     }
-}
-
-fn jobs(asked: Option<u64>) -> usize {
-    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    asked.and_then(|n| usize::try_from(n).ok()).unwrap_or_else(cores)
 }
 
 /// Says what came of a type.
@@ -286,13 +246,7 @@ fn ended(report: &mut Report, args: &HuntArgs, prospect: &Prospect, outcome: &Ou
         hunted.findings.iter().filter_map(|(_, file)| file.as_ref().err()).for_each(|e| report.error(e));
         hunted.unconfirmed.iter().for_each(|u| report.event(&events::unconfirmed(subject, u)));
     }
-    let (status, message) = match &outcome.verdict {
-        Verdict::Clean => (TypeStatus::Ok, None),
-        Verdict::Found => (TypeStatus::Found, None),
-        Verdict::Untested(why) => (TypeStatus::Untested, Some(why.clone())),
-        Verdict::Skipped(why) => (TypeStatus::Skipped, Some(why.clone())),
-        Verdict::Error(why) => (TypeStatus::Error, Some(why.clone())),
-    };
+    let (status, message) = outcome.verdict.clone();
     report.event(&Event::Type(TypeEnded {
         target: &prospect.target,
         version: outcome.subject.as_ref().map(|s| s.harness.version.as_str()),

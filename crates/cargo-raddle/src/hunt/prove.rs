@@ -2,7 +2,6 @@
 
 use super::confirm::{self, Came, Confirmed, Proof, Refuted};
 use super::cpu_time::Reading;
-use super::judge;
 use super::keep;
 use super::result::Unconfirmed;
 use super::search::Hunt;
@@ -45,7 +44,7 @@ impl Hunt<'_> {
         if found.verdict.kind == Kind::NonLinearizable && self.is_known(&found.test) {
             return Ok(());
         }
-        let cause = judge::cause(&self.subject.harness, &found);
+        let cause = keep::cause(&self.subject.harness, &found);
         let attempts = self.causes.entry(cause.clone()).or_default();
         if *attempts >= ATTEMPTS {
             return Ok(());
@@ -83,7 +82,7 @@ impl Hunt<'_> {
             return Ok(false);
         }
         let clock = Reading::now(&self.search.totals);
-        let varies = self.oracle.look_into(&mut self.search, test, self.lab.settings.seed);
+        let varies = self.oracle.look_into(&mut self.search, test, self.settings.limits.seed);
         clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.judge);
         Ok(varies?)
     }
@@ -91,7 +90,7 @@ impl Hunt<'_> {
     /// Keeps a violation that was confirmed. Many tests show one bug; the minimal one says which.
     fn confirmed(&mut self, cause: String, kind: Kind, confirmed: Confirmed) {
         self.causes.insert(cause, ATTEMPTS);
-        let smaller = judge::cause(&self.subject.harness, &confirmed.found);
+        let smaller = keep::cause(&self.subject.harness, &confirmed.found);
         if self.kept.insert(smaller.clone()) {
             self.keep(confirmed);
         } else {
@@ -138,7 +137,7 @@ impl Hunt<'_> {
         }
         let harness = &self.subject.harness;
         let mut panics = execution.calls.iter().filter_map(|c| Cause::of_panic(harness, test, c));
-        let dealt_with = |cause| self.causes.get(&judge::in_words(cause)).is_some_and(|n| *n >= ATTEMPTS);
+        let dealt_with = |cause| self.causes.get(&keep::in_words(cause)).is_some_and(|n| *n >= ATTEMPTS);
         !panics.all(dealt_with)
     }
 
@@ -155,14 +154,14 @@ impl Hunt<'_> {
 
     /// Repeats a violation, and makes it small.
     fn proved(&mut self, plan: &Plan, found: Found) -> Result<Proof> {
-        let settings = self.lab.settings;
+        let settings = self.settings;
         let (found, small) = if is_large(&found.test) { self.shrunk(found)? } else { (found, false) };
         let searched = plan.runs.first().map(|run| run.search.clone());
         let search = searched.unwrap_or_else(|| settings.strategy.as_str().into());
         // The sequential orders are run anew as well: a set of them that is not complete makes anything a violation.
         let mut anew = self.lab.last_word(self.subject);
         self.proof.set_deadline(Some(self.proved_by(confirm::PATIENCE)));
-        let first = confirm::confirm(&mut self.proof, &mut anew, &found, search, settings.seed)?;
+        let first = confirm::confirm(&mut self.proof, &mut anew, &found, search, settings.limits.seed)?;
         self.oracle.learn(&anew);
         let Proof::Confirmed(first) = first else { return Ok(first) };
         if small {
@@ -177,7 +176,8 @@ impl Hunt<'_> {
         self.proof.renew();
         let schedule = &small.execution.schedule;
         let mut anew = self.lab.last_word(self.subject);
-        match confirm::replay(&mut self.proof, &mut anew, &small.test, settings.seed, schedule, &mark) {
+        match confirm::replay(&mut self.proof, &mut anew, &small.test, settings.limits.seed, schedule, &mark)
+        {
             // The smaller one may not stand by itself, or not in time; the larger one does.
             Ok(Proof::Refuted(_)) | Err(Error::Workers(ExecutorError::Over)) => Ok(Proof::Confirmed(first)),
             smaller => smaller,
@@ -191,7 +191,7 @@ impl Hunt<'_> {
 
     /// The smallest test that shows a violation and is found in this time.
     fn minimised(&mut self, found: Found, patience: Duration) -> Result<Minimised> {
-        let options = MinimiseOptions { seed: self.lab.settings.seed, ..MinimiseOptions::default() };
+        let options = MinimiseOptions { seed: self.settings.limits.seed, ..MinimiseOptions::default() };
         self.proof.set_deadline(Some(self.proved_by(patience)));
         Ok(minimise(&mut self.proof, &mut self.oracle, &self.subject.harness, found, &options)?)
     }
@@ -229,7 +229,7 @@ impl Hunt<'_> {
             self.proof.set_deadline(Some(Instant::now() + confirm::PATIENCE));
             match self.crashed_alone(&test) {
                 Ok(Some(confirmed))
-                    if self.kept.insert(judge::cause(&self.subject.harness, &confirmed.found)) =>
+                    if self.kept.insert(keep::cause(&self.subject.harness, &confirmed.found)) =>
                 {
                     self.keep(*confirmed);
                 }
@@ -244,13 +244,13 @@ impl Hunt<'_> {
     /// A crash in a test without anything concurrent, once a second process has repeated it. One that takes all memory, or leaves
     /// no trace of its place, may be due to the limits of the worker.
     fn crashed_alone(&mut self, test: &Test) -> Result<Option<Box<Confirmed>>> {
-        let seed = self.lab.settings.seed;
+        let seed = self.settings.limits.seed;
         self.proof.renew();
         let run = Run { fresh: Fresh::Once, ..Run::new(wire::encode(test), Search::random(), seed, 1) };
         let replies = self.proof.run(vec![run])?;
         let Some(execution) = replies.iter().flat_map(|r| &r.distinct).next() else { return Ok(None) };
         let mut anew = self.lab.last_word(self.subject);
-        let found = judge::violation(&mut anew, &mut self.proof, test, seed, execution)?;
+        let found = confirm::violation(&mut anew, &mut self.proof, test, seed, execution)?;
         let placed = |f: &Failure| f.at.is_some() && !f.message.starts_with(RUNAWAY);
         let Some(found) = found.filter(|f| f.execution.failure.as_deref().is_some_and(placed)) else {
             return Ok(None);

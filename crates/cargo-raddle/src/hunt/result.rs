@@ -1,12 +1,12 @@
 //! What a hunt is told, and what comes of it.
 
+use super::lab::Limits;
 use super::statics::StaticCoverage;
 use crate::error;
 use crate::findings::hunt::HuntFinding;
 use crate::report::type_stats::Sample;
 use crate::worker::session::Totals;
 use raddle_core::outcome::Kind;
-use raddle_core::protocol::Timeouts;
 use raddle_core::trace::Symbols;
 use raddle_hunt::generate::{GeneratorKind, NeverReturned, PairCoverage, PatternCoverage};
 use raddle_hunt::oracle::OracleCost;
@@ -15,9 +15,9 @@ use std::time::Duration;
 
 /// How to search.
 #[derive(Clone, Debug)]
-pub struct Settings {
-    /// Decides everything that is drawn.
-    pub seed: u64,
+pub struct SearchSettings {
+    /// The limits of workers.
+    pub limits: Limits,
     /// How tests are made.
     pub generator: GeneratorKind,
     /// How schedules are searched.
@@ -34,16 +34,6 @@ pub struct Settings {
     pub until_settled: Option<Duration>,
     /// Findings after which it ends.
     pub max_findings: u64,
-    /// When waits may end although a thread could run.
-    pub timeouts: Timeouts,
-    /// Limits of an execution.
-    pub max_steps: u64,
-    /// In megabytes.
-    pub memory_mb: u64,
-    /// In milliseconds.
-    pub hang_ms: u64,
-    /// Whether the code under test is confined.
-    pub sandbox: bool,
     /// Whether memory-access patterns are followed whatever the generator.
     pub patterns: bool,
 }

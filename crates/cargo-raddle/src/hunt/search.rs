@@ -1,30 +1,31 @@
 //! The hunt for one type: make tests, run them, and judge what came.
 
+use super::confirm::violation;
 use super::cpu_time::Reading;
-use super::judge;
-use super::result::{End, Hunted, Progress, Settings, Stages, has_settled};
+use super::lab::{Lab, seeded};
+use super::result::{End, Hunted, Progress, SearchSettings, Stages, has_settled};
 use super::statics::{self, StaticCoverage};
 use super::subject::Subject;
-use crate::build::runtime_lib::Runtime;
-use crate::error::{Context, Error, Result};
+use crate::error::{Error, Result};
 use crate::findings::hunt::HuntFinding;
 use crate::interrupt;
 use crate::report::type_stats::Sample;
-use crate::sandbox::Confinement;
-use crate::worker::session::{Launch, Totals, Workers};
-use raddle_core::protocol::{Entry, Job};
+use crate::worker::session::{Totals, Watched, Workers};
+use raddle_core::protocol::Job;
 use raddle_core::trace::Symbols;
 use raddle_hunt::generate::{self, Generator, PatternCoverage, Plan};
 use raddle_hunt::oracle::{Care, Oracle, OracleCost, OracleOptions};
+use raddle_hunt::protocol::Rest;
 use raddle_hunt::{BoundedSearch, Execution, ExecutorError, Run, RunReply, Search, wire};
 use raddle_mir::TypeAccesses;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Tests that are run together, at most. The first are run almost one by one: what is found there should be said at once. It
 /// depends on nothing but the number of tests so far, so that one seed gives one result.
 const BATCH: u64 = 16;
+/// Time for hearing what tests covered when a finding has ended the hunt, whatever its budget.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 /// How often progress is told.
 const TELL: Duration = Duration::from_millis(200);
 /// Tests between two points of the curve grow by one in so many tests.
@@ -32,192 +33,124 @@ const DENSITY: u64 = 24;
 /// How much more patience a confirmation has with code that hangs.
 const CONFIRMING: u64 = 3;
 
-/// What all hunts of one command have in common.
-#[derive(Debug)]
-pub struct Lab<'a> {
-    /// How to search.
-    pub settings: &'a Settings,
-    /// The runtime.
-    pub runtime: &'a Runtime,
-    /// Where workers may write.
-    pub scratch: &'a Path,
-    /// The directory of finding files.
-    pub findings: &'a Path,
-}
-
-/// A seed for part of what another seed decides.
-pub fn seeded(seed: u64, part: u64) -> u64 {
-    let mut z = seed.wrapping_add((part + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z ^ (z >> 31)
-}
-
-impl Lab<'_> {
-    /// The limits of a worker.
-    pub fn job(&self, subject: &Subject) -> Job {
-        Job {
-            entry: Entry::Main,
-            message_fd: 1,
-            seed: self.settings.seed,
-            strategy: "random".to_owned(),
-            schedules: 0,
-            budget_ms: 0,
-            max_failures: 1,
-            every_access: false,
-            max_steps: self.settings.max_steps,
-            memory_mb: self.settings.memory_mb,
-            hang_ms: self.settings.hang_ms,
-            crates: subject.crates.clone(),
-            timeouts: self.settings.timeouts,
-            replay: None,
-            traces: 0,
-            jobs: 1,
-            check: 0,
-            given: vec![],
-            request_fd: Some(0),
-            places: subject.places.as_ref().and_then(|p| p.to_str().map(str::to_owned)),
-        }
-    }
-
-    /// Workers with a scratch directory of their own.
-    pub fn workers(
-        &self,
-        subject: &Subject,
-        job: Job,
-        name: &str,
-        until: Option<Instant>,
-    ) -> Result<Workers> {
-        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let target: String = subject.harness.target.chars().map(plain).collect();
-        let scratch = self.scratch.join(format!("{target}-{name}"));
-        std::fs::create_dir_all(&scratch).context(|| format!("cannot create `{}`", scratch.display()))?;
-        let mut libraries = vec![self.runtime.dir.clone()];
-        libraries.extend(subject.libraries.iter().cloned());
-        let mut readable = libraries.clone();
-        readable.push(subject.executable.clone());
-        readable.extend(subject.places.clone());
-        let confinement =
-            Confinement { on: self.settings.sandbox, scratch, readable, ..Confinement::default() };
-        let launch = Launch { executable: subject.executable.clone(), libraries, confinement, job };
-        Ok(Workers::new(launch, until))
-    }
-
-    /// The oracle of a search, which is quick to suspect.
-    fn oracle(&self, subject: &Subject) -> Oracle {
-        Oracle::new(&subject.harness, OracleOptions { care: Care::Suspects, ..OracleOptions::default() })
-    }
-
-    /// The oracle that has the last word on a violation: it knows nothing from before, and no sequential order that it
-    /// runs is touched by what ran before.
-    pub fn last_word(&self, subject: &Subject) -> Oracle {
-        Oracle::new(&subject.harness, OracleOptions { care: Care::Isolates, ..OracleOptions::default() })
-    }
-
+impl SearchSettings {
     /// Whether memory-access patterns are followed: it costs time, and only some generators need it.
     fn follows(&self) -> bool {
-        self.settings.patterns || self.settings.generator.follows_patterns()
+        self.patterns || self.generator.follows_patterns()
     }
 
-    fn generator(&self, subject: &Subject) -> Box<dyn Generator> {
-        let settings = self.settings;
+    fn make_generator(&self, subject: &Subject) -> Box<dyn Generator> {
         let options = generate::Options {
-            suffixes: settings.threads,
-            runs: vec![Search::from(settings.strategy.as_str()).most(settings.per_test)],
+            suffixes: self.threads,
+            runs: vec![Search::from(self.strategy.as_str()).most(self.per_test)],
             ..generate::Options::default()
         };
-        let mut generator = settings.generator.make(&subject.harness, settings.seed, options);
+        let mut generator = self.generator.make(&subject.harness, self.limits.seed, options);
         if let Some(Ok(accesses)) = &subject.accesses {
             generator.inform(&statics::known(&subject.harness, accesses));
         }
         generator
     }
-
-    /// Hunts a type.
-    pub fn hunt(&self, subject: &Subject, progress: &dyn Fn(&Progress)) -> Result<Hunted> {
-        let began = Instant::now();
-        let clock = Reading::now(&Totals::default());
-        let job = self.job(subject);
-        let patient = Job { hang_ms: job.hang_ms * CONFIRMING, ..job.clone() };
-        let until = self.settings.budget.map(|b| began + b);
-        let mut generator = self.generator(subject);
-        let mut hunt = Hunt {
-            lab: self,
-            subject,
-            search: self.workers(subject, job, "search", until)?,
-            proof: self.workers(subject, patient, "proof", None)?,
-            oracle: self.oracle(subject),
-            causes: BTreeMap::new(),
-            kept: BTreeSet::new(),
-            repeated: 0,
-            explained: 0,
-            next_run: 0,
-            began,
-            until,
-            told: began,
-            progress,
-            done: Hunted {
-                findings: vec![],
-                first: None,
-                saved: 0,
-                outdated: vec![],
-                unconfirmed: vec![],
-                isolated: false,
-                per_thread: false,
-                isolated_because: None,
-                never_returned: vec![],
-                coverage: generator.coverage().clone(),
-                patterns: (self.follows() && generator.patterns().is_none()).then(PatternCoverage::default),
-                statics: None,
-                curve: vec![],
-                symbols: Symbols::default(),
-                progress: Progress::default(),
-                steps: 0,
-                lost: (0, None),
-                totals: Totals::default(),
-                oracle: OracleCost::default(),
-                stages: Stages::default(),
-                processor: Duration::ZERO,
-                elapsed: Duration::ZERO,
-                end: End::Exhausted,
-            },
-        };
-        hunt.done.progress.pairs = generator.coverage().counts.len();
-        let mut ran = hunt.all(&mut *generator);
-        hunt.done.never_returned = generator.never_returned();
-        let over = matches!(ran, Err(Error::Workers(ExecutorError::Over))) && !interrupt::interrupted();
-        if over || ran.is_ok() {
-            ran = hunt.prove_what_always_crashes().and(ran);
-        }
-        let end = match ran {
-            Ok(end) => end,
-            Err(Error::Workers(ExecutorError::Broken(why))) => End::Broken(why),
-            Err(Error::Workers(ExecutorError::Over)) if interrupt::interrupted() => End::Interrupted,
-            Err(Error::Workers(ExecutorError::Over)) => End::Budget,
-            Err(error) => return Err(error),
-        };
-        let done = &mut hunt.done;
-        done.end = end;
-        done.coverage = generator.coverage().clone();
-        done.patterns = generator.patterns().cloned().or(done.patterns.take());
-        done.elapsed = began.elapsed();
-        done.stages.start += Duration::from_micros(hunt.search.totals.spent.start);
-        done.processor =
-            clock.spent(&hunt.search.totals) + Duration::from_micros(hunt.proof.totals.spent.all);
-        done.symbols = std::mem::take(&mut hunt.search.ids.symbols);
-        if let (Some(patterns), Some(accesses)) = (&done.patterns, &subject.accesses) {
-            let cover = |a: &TypeAccesses| StaticCoverage::new(a, patterns, &done.symbols);
-            done.statics = Some(accesses.as_ref().map(cover).map_err(Clone::clone));
-        }
-        done.totals = std::mem::take(&mut hunt.search.totals);
-        done.oracle = hunt.oracle.cost;
-        done.per_thread = hunt.oracle.tells_threads_apart();
-        Ok(hunt.done)
-    }
 }
+
+/// The oracle of a search, which is quick to suspect.
+fn quick_oracle(subject: &Subject) -> Oracle {
+    Oracle::new(&subject.harness, OracleOptions { care: Care::Suspects, ..OracleOptions::default() })
+}
+
+/// Hunts a type.
+pub fn hunt(
+    lab: &Lab<'_>,
+    settings: &SearchSettings,
+    subject: &Subject,
+    progress: &dyn Fn(&Progress),
+) -> Result<Hunted> {
+    let began = Instant::now();
+    let clock = Reading::now(&Totals::default());
+    let job = lab.job(subject);
+    let patient = Job { hang_ms: job.hang_ms * CONFIRMING, ..job.clone() };
+    let until = settings.budget.map(|b| began + b);
+    let mut generator = settings.make_generator(subject);
+    let mut hunt = Hunt {
+        lab,
+        settings,
+        subject,
+        search: lab.workers(subject, job, "search", until)?,
+        proof: lab.workers(subject, patient, "proof", None)?,
+        oracle: quick_oracle(subject),
+        causes: BTreeMap::new(),
+        kept: BTreeSet::new(),
+        repeated: 0,
+        explained: 0,
+        next_run: 0,
+        began,
+        until,
+        last_progress: began,
+        progress,
+        done: Hunted {
+            findings: vec![],
+            first: None,
+            saved: 0,
+            outdated: vec![],
+            unconfirmed: vec![],
+            isolated: false,
+            per_thread: false,
+            isolated_because: None,
+            never_returned: vec![],
+            coverage: generator.coverage().clone(),
+            patterns: (settings.follows() && generator.patterns().is_none()).then(PatternCoverage::default),
+            statics: None,
+            curve: vec![],
+            symbols: Symbols::default(),
+            progress: Progress::default(),
+            steps: 0,
+            lost: (0, None),
+            totals: Totals::default(),
+            oracle: OracleCost::default(),
+            stages: Stages::default(),
+            processor: Duration::ZERO,
+            elapsed: Duration::ZERO,
+            end: End::Exhausted,
+        },
+    };
+    hunt.done.progress.pairs = generator.coverage().counts.len();
+    let mut ran = hunt.all(&mut *generator);
+    hunt.done.never_returned = generator.never_returned();
+    let over = matches!(ran, Err(Error::Workers(ExecutorError::Over))) && !interrupt::interrupted();
+    if over || ran.is_ok() {
+        ran = hunt.prove_what_always_crashes().and(ran);
+    }
+    let end = match ran {
+        Ok(end) => end,
+        Err(Error::Workers(ExecutorError::Broken(why))) => End::Broken(why),
+        Err(Error::Workers(ExecutorError::Over)) if interrupt::interrupted() => End::Interrupted,
+        Err(Error::Workers(ExecutorError::Over)) => End::Budget,
+        Err(error) => return Err(error),
+    };
+    let done = &mut hunt.done;
+    done.end = end;
+    done.coverage = generator.coverage().clone();
+    done.patterns = generator.patterns().cloned().or(done.patterns.take());
+    done.elapsed = began.elapsed();
+    done.stages.start += Duration::from_micros(hunt.search.totals.spent.start);
+    done.processor = clock.spent(&hunt.search.totals) + Duration::from_micros(hunt.proof.totals.spent.all);
+    done.symbols = std::mem::take(&mut hunt.search.ids.symbols);
+    if let (Some(patterns), Some(accesses)) = (&done.patterns, &subject.accesses) {
+        let cover = |a: &TypeAccesses| StaticCoverage::new(a, patterns, &done.symbols);
+        done.statics = Some(accesses.as_ref().map(cover).map_err(Clone::clone));
+    }
+    done.totals = std::mem::take(&mut hunt.search.totals);
+    done.oracle = hunt.oracle.cost;
+    done.per_thread = hunt.oracle.is_thread_dependent();
+    Ok(hunt.done)
+}
+/// The executions that have been dealt with: numbers of their runs, and their own.
+type DealtWith = BTreeSet<(usize, u64)>;
 
 /// A hunt under way.
 pub(super) struct Hunt<'a> {
     pub(super) lab: &'a Lab<'a>,
+    pub(super) settings: &'a SearchSettings,
     pub(super) subject: &'a Subject,
     /// The worker of the search keeps what it has learned.
     pub(super) search: Workers,
@@ -236,7 +169,7 @@ pub(super) struct Hunt<'a> {
     began: Instant,
     /// When its time is over.
     pub(super) until: Option<Instant>,
-    told: Instant,
+    last_progress: Instant,
     progress: &'a dyn Fn(&Progress),
     pub(super) done: Hunted,
 }
@@ -256,7 +189,7 @@ impl Hunt<'_> {
         if self.enough() {
             return Ok(End::Findings);
         }
-        let settings = self.lab.settings;
+        let settings = self.settings;
         let mut left = settings.schedules.unwrap_or(u64::MAX);
         while left > 0 {
             let plans = self.make(generator)?;
@@ -302,8 +235,8 @@ impl Hunt<'_> {
 
     /// Says how far it has come, now and then.
     fn tell(&mut self, generator: &dyn Generator) {
-        if self.told.elapsed() >= TELL {
-            self.told = Instant::now();
+        if self.last_progress.elapsed() >= TELL {
+            self.last_progress = Instant::now();
             self.done.progress.covered = generator.coverage().counts.report().covered.len();
             (self.progress)(&self.done.progress);
         }
@@ -336,7 +269,7 @@ impl Hunt<'_> {
     }
 
     pub(super) fn enough(&self) -> bool {
-        self.done.findings.len() as u64 >= self.lab.settings.max_findings
+        self.done.findings.len() as u64 >= self.settings.max_findings
     }
 
     /// The next tests.
@@ -369,12 +302,12 @@ impl Hunt<'_> {
             // Judging wrong results is dear, because many orders of the calls have to be looked at.
             let only_failures = self.is_known(&plan.test);
             for BoundedSearch { search, executions } in &plan.runs {
-                let seed = seeded(self.lab.settings.seed, self.next_run);
+                let seed = seeded(self.settings.limits.seed, self.next_run);
                 self.next_run += 1;
                 all.push(Run {
                     stop_at_failure: false,
                     stop_at_runaway: true,
-                    patterns: self.lab.follows(),
+                    patterns: self.settings.follows(),
                     explain: true,
                     only_failures,
                     ..Run::new(test.clone(), search.clone(), seed, *executions)
@@ -383,6 +316,40 @@ impl Hunt<'_> {
             kept.push(plan);
         }
         (kept, all)
+    }
+
+    /// Runs tests. An execution that the worker cannot explain is dealt with at once, while the rest waits; if nothing more is
+    /// wanted of these tests then, the rest is left out. Replies are fewer than runs in this case.
+    fn watch(&mut self, plans: &[Plan], runs: Vec<Run>) -> Result<(Vec<RunReply>, DealtWith)> {
+        let isolated = self.done.isolated;
+        let mut dealt_with = DealtWith::new();
+        let mut came = self.executing(|search| search.watch(runs));
+        loop {
+            let (run, execution) = match came? {
+                Watched::Doubt(run, execution) => (run, execution),
+                Watched::Done(replies) => return Ok((replies, dealt_with)),
+            };
+            dealt_with.insert((run, execution.index));
+            if let Some(plan) = plan_of(plans, run) {
+                self.take(plan, [&*execution])?;
+            }
+            if self.enough() {
+                self.search.set_deadline(Some(Instant::now() + LAST_WORDS));
+            }
+            let done = self.enough() || self.done.isolated != isolated;
+            let rest = if done { Rest::Drop } else { Rest::Run };
+            came = self.executing(|search| search.go_on(rest));
+        }
+    }
+
+    fn executing<T>(
+        &mut self,
+        what: impl FnOnce(&mut Workers) -> std::result::Result<T, ExecutorError>,
+    ) -> Result<T> {
+        let clock = Reading::now(&self.search.totals);
+        let came = what(&mut self.search);
+        clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.execute);
+        Ok(came?)
     }
 
     /// Counts what was done for a plan.
@@ -414,8 +381,8 @@ impl Hunt<'_> {
             let clock = Reading::now(&self.search.totals);
             let found = match self.may_be_new(&plan.test, execution) {
                 true => {
-                    let (seed, oracle) = (self.lab.settings.seed, &mut self.oracle);
-                    judge::violation(oracle, &mut self.search, &plan.test, seed, execution)
+                    let (seed, oracle) = (self.settings.limits.seed, &mut self.oracle);
+                    violation(oracle, &mut self.search, &plan.test, seed, execution)
                 }
                 false => Ok(None),
             };
@@ -431,5 +398,32 @@ impl Hunt<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The test that a run is of.
+fn plan_of(plans: &[Plan], run: usize) -> Option<&Plan> {
+    let mut before = 0;
+    plans.iter().find(|plan| {
+        before += plan.runs.len();
+        run < before
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_hunt::{Search, Test};
+
+    #[test]
+    fn runs_belong_to_tests_in_their_order() {
+        let plan = |runs: usize| Plan {
+            test: Test::default(),
+            runs: vec![Search::random().most(1); runs],
+            pair: None,
+        };
+        let plans = [plan(2), plan(1), plan(3)];
+        let which = |run| plan_of(&plans, run).map(|p| p.runs.len());
+        assert_eq!([0, 1, 2, 3, 5, 6].map(which), [Some(2), Some(2), Some(1), Some(3), Some(3), None]);
     }
 }

@@ -2,7 +2,6 @@
 
 use super::{places, statics};
 use crate::build::compile::absolute;
-use crate::cli::HuntArgs;
 use crate::error::{Context, Error, Result};
 use crate::findings::hunt::Origin;
 use crate::fingerprint;
@@ -45,7 +44,7 @@ pub struct Subject {
 
 impl Subject {
     /// A harness that somebody else has built.
-    pub fn ready_made(args: &HuntArgs, descriptor: &Path, executable: &Path) -> Result<Self> {
+    pub fn ready_made(origin: &Origin, descriptor: &Path, executable: &Path) -> Result<Self> {
         let (descriptor, executable) = (absolute(descriptor)?, absolute(executable)?);
         let text = std::fs::read_to_string(&descriptor)
             .context(|| format!("cannot read `{}`", descriptor.display()))?;
@@ -56,11 +55,14 @@ impl Subject {
             .map_err(|e| Error::Hunt(format!("`{}` describes no harness: {e}", descriptor.display())))?;
         let fingerprint =
             fingerprint::file(&executable).context(|| format!("cannot read `{}`", executable.display()))?;
-        let mut origin = Origin::new(args, &harness.target);
         let root = descriptor.parent().unwrap_or(Path::new("/")).to_owned();
         let accesses = statics::load(&root, &fingerprint).map(Ok);
         let places = places::load(&root, &fingerprint);
-        origin.ready_made = Some((descriptor.clone(), executable.clone()));
+        let origin = Origin {
+            target: harness.target.clone(),
+            ready_made: Some((descriptor.clone(), executable.clone())),
+            ..origin.clone()
+        };
         Ok(Subject {
             crates: vec![harness.crate_name.clone()],
             harness,

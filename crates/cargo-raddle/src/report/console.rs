@@ -3,10 +3,10 @@
 use super::columns::Layout;
 use super::event::{Event, Finding, FindingOf, Replay, Start, TestEnded, TestId, TypeEnded, UnconfirmedOf};
 use super::failure_text::{brief, explain};
-use super::hunt_text::{self, Told};
+use super::hunt_text::{self, TypeFinding};
 use super::sources::Sources;
 use super::summary::{Counted, Summary};
-use super::{Progress, Reporter, many, test_text};
+use super::{ProgressLine, Reporter, many, test_text};
 use crate::error::indented;
 use crate::exit::Exit;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -105,7 +105,7 @@ impl<W: Write> Console<W> {
         match &found.of {
             FindingOf::Test { id, execution, .. } => test_text::finding(found, id, *execution, self.layout),
             FindingOf::Type { target, source, why, labels, .. } => {
-                hunt_text::finding(found, &Told { target, source, why, labels }, self.layout)
+                hunt_text::finding(found, &TypeFinding { target, source, why, labels }, self.layout)
             }
         }
     }
@@ -196,8 +196,8 @@ impl<W: Write> Reporter for Console<W> {
         }
     }
 
-    fn progress(&self) -> Option<Progress> {
-        Some(Progress(self.bar.clone()))
+    fn progress(&self) -> Option<ProgressLine> {
+        Some(ProgressLine(self.bar.clone()))
     }
 }
 

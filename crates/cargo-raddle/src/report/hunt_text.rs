@@ -13,22 +13,22 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 /// A finding: what broke, the test, the interleaving, and why no sequential order explains it.
-pub fn finding(found: &Finding<'_>, told: &Told<'_>, layout: Layout) -> String {
+pub fn finding(found: &Finding<'_>, of_type: &TypeFinding<'_>, layout: Layout) -> String {
     let mut sources = Sources::new(found.source_roots);
     let failure = found.failure;
-    let mut text = format!("---- {}: {} ----\n", told.target, failure.kind.as_str());
+    let mut text = format!("---- {}: {} ----\n", of_type.target, failure.kind.as_str());
     text.push_str(&failure_text::what(failure, &sources));
     let _ = writeln!(text, "\nThe test, in Rust:\n");
-    told.source.trim_end().lines().for_each(|line| {
+    of_type.source.trim_end().lines().for_each(|line| {
         let _ = writeln!(text, "{}", format!("    {line}").trim_end());
     });
-    let columns = columns::render_labelled(failure, &mut sources, layout, told.labels);
+    let columns = columns::render_labelled(failure, &mut sources, layout, of_type.labels);
     if !columns.is_empty() {
         let _ = write!(text, "\nHow the threads interleaved:\n\n{columns}");
     }
-    if !told.why.is_empty() {
+    if !of_type.why.is_empty() {
         let _ = writeln!(text, "\nWhy no sequential order of the calls explains it:");
-        for line in told.why {
+        for line in of_type.why {
             let _ = writeln!(text, "    {line}");
         }
     }
@@ -42,7 +42,7 @@ pub fn finding(found: &Finding<'_>, told: &Told<'_>, layout: Layout) -> String {
 }
 
 /// What only a type's finding has.
-pub struct Told<'a> {
+pub struct TypeFinding<'a> {
     /// The path of the type.
     pub target: &'a str,
     /// The test as Rust source.

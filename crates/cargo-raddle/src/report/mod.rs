@@ -36,16 +36,16 @@ pub trait Reporter {
     fn event(&mut self, event: &Event<'_>);
 
     /// Where it shows what is going on, if it does.
-    fn progress(&self) -> Option<Progress> {
+    fn progress(&self) -> Option<ProgressLine> {
         None
     }
 }
 
 /// Shows what is going on right now; may be told from any thread.
 #[derive(Clone, Debug)]
-pub struct Progress(ProgressBar);
+pub struct ProgressLine(ProgressBar);
 
-impl Progress {
+impl ProgressLine {
     /// Replaces what was shown.
     pub fn say(&self, text: String) {
         self.0.set_message(text);
@@ -87,9 +87,9 @@ impl Report {
     }
 
     /// Where to say what is going on.
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> ProgressLine {
         let shown = self.reporters.iter().find_map(|reporter| reporter.progress());
-        shown.unwrap_or_else(|| Progress(ProgressBar::hidden()))
+        shown.unwrap_or_else(|| ProgressLine(ProgressBar::hidden()))
     }
 
     /// Says the totals; there is nothing to say after that.

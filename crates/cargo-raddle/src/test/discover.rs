@@ -5,6 +5,7 @@ use crate::build::runtime_lib::Runtime;
 use crate::error::{Error, Result};
 use crate::report::event::TestId;
 use crate::worker::batch;
+use crate::worker::process::{Process, describe};
 use raddle_core::protocol::Entry;
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -148,31 +149,27 @@ fn distance_to_part(part: &str, whole: &str) -> usize {
 fn ask(target: &Target, runtime: &Runtime, args: &[&str]) -> Result<Vec<String>> {
     let fail = |reason: String| Error::List { program: target.executable.clone(), reason };
     let mut command = batch::command(target, runtime).map_err(|e| fail(e.to_string()))?;
-    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|e| fail(e.to_string()))?;
-    let _group = batch::group(target, &child);
-    let drain = |mut from: Box<dyn Read + Send>| {
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            let _ = from.read_to_end(&mut bytes);
-            String::from_utf8_lossy(&bytes).into_owned()
-        })
-    };
-    let stdout = drain(Box::new(child.stdout.take().expect("it is piped")));
-    let stderr = drain(Box::new(child.stderr.take().expect("it is piped")));
+    let (printed, log) = std::io::pipe().map_err(|e| fail(e.to_string()))?;
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    let process = Process::start(command, printed, target.confinement.is_some());
+    let mut process = process.map_err(|e| fail(e.to_string()))?;
+    let (_, stdout) = process.pipes();
+    let stdout = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = stdout.map(|mut from| from.read_to_end(&mut bytes));
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
     let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().map_err(|e| fail(e.to_string()))? {
-            break status;
-        }
+    while !process.has_ended() {
         if start.elapsed() > LIST_LIMIT {
             return Err(fail(format!("no answer in {} s", LIST_LIMIT.as_secs())));
         }
         std::thread::sleep(Duration::from_millis(2));
-    };
+    }
+    let status = process.end().map_err(|e| fail(e.to_string()))?;
     if !status.success() {
-        let text = stderr.join().unwrap_or_default();
-        return Err(fail(format!("{} {}", batch::describe(status), text.lines().last().unwrap_or_default())));
+        let text = process.printed();
+        return Err(fail(format!("{} {}", describe(status), text.lines().last().unwrap_or_default())));
     }
     Ok(parse_list(&stdout.join().unwrap_or_default()))
 }

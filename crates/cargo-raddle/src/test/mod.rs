@@ -12,18 +12,18 @@ use crate::exit::Exit;
 use crate::findings::store::Keep;
 use crate::findings::test::Origin;
 use crate::host;
-use crate::report::event::{
-    Event, Finding, FindingOf, Start, TestEnded, TestStatus, Unconfirmed, UnconfirmedOf,
-};
+use crate::report::event::{Event, Finding, FindingOf, Start, TestEnded, Unconfirmed, UnconfirmedOf};
 use crate::report::{Report, many};
 use crate::sandbox;
 use crate::worker::batch::MESSAGE_FD;
+use crate::worker::in_order::jobs;
+use crate::worker::job::blank;
 use crate::worker::scratch::Scratch;
 use discover::{Filter, Selection, Test};
 use raddle_core::protocol::{Entry, Failure, Job, Stats};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use supervise::{Lab, Tested, Verdict};
+use supervise::{TestRun, Tested};
 
 /// Builds, runs, reports; the totals grow as it goes, so that an error in the middle loses nothing.
 pub fn run(args: &TestArgs, report: &mut Report) -> Result<()> {
@@ -31,7 +31,7 @@ pub fn run(args: &TestArgs, report: &mut Report) -> Result<()> {
         return Err(Error::NoCapture);
     }
     host::check_machine(args.build.target.as_deref())?;
-    let Prepared { mut built, manifest, runtime, out, rustc } = prepare(args)?;
+    let Ready { mut built, manifest, runtime, out, rustc } = prepare(args)?;
     for left_out in &built.left_out {
         report.warning(&format!("not tested: {left_out}"));
     }
@@ -56,7 +56,7 @@ pub fn run(args: &TestArgs, report: &mut Report) -> Result<()> {
         dir: &findings,
     };
     let jobs = jobs(args.jobs);
-    let lab = Lab {
+    let run = TestRun {
         // Where there are fewer tests than processes allowed, a check may use those left over.
         job: Job { jobs: (jobs / tests.len().clamp(1, jobs)) as u64, ..job(&args.search) },
         args: &args.args,
@@ -68,10 +68,10 @@ pub fn run(args: &TestArgs, report: &mut Report) -> Result<()> {
     report.event(&Event::Start(Start::Tests {
         version: env!("CARGO_PKG_VERSION"),
         rustc: &rustc,
-        seed: lab.job.seed,
-        strategy: &lab.job.strategy,
-        schedules: lab.job.schedules,
-        budget_ms: lab.job.budget_ms,
+        seed: run.job.seed,
+        strategy: &run.job.strategy,
+        schedules: run.job.schedules,
+        budget_ms: run.job.budget_ms,
         tests: tests.len(),
         ignored,
         filtered_out,
@@ -80,7 +80,7 @@ pub fn run(args: &TestArgs, report: &mut Report) -> Result<()> {
     let progress = |index: usize, stats: &Stats| {
         shown.say(format!("{}: {}", tests[index].label(), many(stats.executions, "schedule")));
     };
-    lab.run(&tests, &progress, |test: &Test, tested: Tested| ended(report, test, &tested, &findings))
+    run.run(&tests, &progress, |test: &Test, tested: Tested| ended(report, test, &tested, &findings))
 }
 
 /// Only says which tests there are.
@@ -108,9 +108,8 @@ fn ended(report: &mut Report, test: &Test, tested: &Tested, findings: &Path) {
             instead: &unconfirmed.instead,
         }));
     }
-    let (status, message) = status(&tested.verdict);
-    let (stop, stats) = (tested.stop.as_ref(), &tested.stats);
-    report.event(&Event::Test(TestEnded { id: test.id(), status, message, stop, stats }));
+    let (message, stop, stats) = (tested.message.as_deref(), tested.stop.as_ref(), &tested.stats);
+    report.event(&Event::Test(TestEnded { id: test.id(), status: tested.status, message, stop, stats }));
     files.iter().filter_map(|file| file.as_ref().err()).for_each(|error| report.error(error));
 }
 
@@ -125,23 +124,8 @@ fn found<'a>(
     Finding::new(of, failure, file, &test.target.source_roots)
 }
 
-/// A verdict for reports, and its reason if it has one.
-fn status(verdict: &Verdict) -> (TestStatus, Option<&str>) {
-    match verdict {
-        Verdict::Passed => (TestStatus::Ok, None),
-        Verdict::Failed => (TestStatus::Failed, None),
-        Verdict::NoThreads => (TestStatus::NoThreads, None),
-        Verdict::NoSteps => (TestStatus::NoSteps, None),
-        Verdict::Uncontrolled => (TestStatus::Uncontrolled, None),
-        Verdict::TooLong => (TestStatus::TooLong, None),
-        Verdict::Unconfirmed => (TestStatus::Unconfirmed, None),
-        Verdict::Killed(why) => (TestStatus::Killed, Some(why)),
-        Verdict::Error(why) => (TestStatus::Error, Some(why)),
-    }
-}
-
 /// All that comes before the first test.
-struct Prepared {
+struct Ready {
     built: Built,
     manifest: Option<PathBuf>,
     runtime: Runtime,
@@ -149,13 +133,13 @@ struct Prepared {
     rustc: String,
 }
 
-fn prepare(args: &TestArgs) -> Result<Prepared> {
+fn prepare(args: &TestArgs) -> Result<Ready> {
     let out = |default: PathBuf| args.out.as_deref().map_or(Ok(default), absolute);
     if let Some(executable) = &args.build.executable {
         let out = out(absolute(Path::new("target/raddle"))?)?;
         let target = foreign(executable, args.build.libtest)?;
         let built = Built { targets: vec![target], ..Built::default() };
-        return Ok(Prepared {
+        return Ok(Ready {
             built,
             manifest: None,
             runtime: Runtime::install(&out)?,
@@ -168,7 +152,7 @@ fn prepare(args: &TestArgs) -> Result<Prepared> {
     let runtime = Runtime::install(&workspace.default_out())?;
     let built = workspace.build(&args.build, &runtime)?;
     let out = out(workspace.default_out())?;
-    Ok(Prepared {
+    Ok(Ready {
         built,
         manifest: Some(workspace.manifest().to_owned()),
         runtime,
@@ -194,27 +178,20 @@ fn select(args: &TestArgs, built: Built, runtime: &Runtime) -> Result<Selection>
 /// What the command line says about the search.
 fn job(args: &SearchArgs) -> Job {
     let ms = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let blank = blank(Entry::Libtest, MESSAGE_FD);
     Job {
-        entry: Entry::Libtest,
-        message_fd: MESSAGE_FD,
-        seed: args.seed.unwrap_or(0),
-        strategy: args.strategy.clone().unwrap_or_else(|| raddle_core::strategy::DEFAULT.to_owned()),
+        seed: args.seed.unwrap_or(blank.seed),
+        strategy: args.strategy.clone().unwrap_or(blank.strategy),
         schedules: args.schedules.unwrap_or(1_000),
         budget_ms: ms(args.budget),
-        max_failures: args.max_failures.unwrap_or(1),
+        max_failures: args.max_failures.unwrap_or(blank.max_failures),
         every_access: args.every_access,
         max_steps: args.max_steps.unwrap_or(100_000),
         memory_mb: args.memory.unwrap_or(2_048),
         hang_ms: ms(args.hang),
-        crates: vec![],
         timeouts: args.timeouts.unwrap_or_default(),
-        replay: None,
-        traces: 0,
-        jobs: 1,
-        check: 0,
         given: given(args),
-        request_fd: None,
-        places: None,
+        ..blank
     }
 }
 
@@ -230,9 +207,4 @@ fn given(args: &SearchArgs) -> Vec<String> {
         (args.timeouts.is_some(), "timeouts"),
     ];
     chosen.iter().filter(|(is, _)| *is).map(|(_, name)| (*name).to_owned()).collect()
-}
-
-fn jobs(asked: Option<u64>) -> usize {
-    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    asked.and_then(|n| usize::try_from(n).ok()).unwrap_or_else(cores)
 }

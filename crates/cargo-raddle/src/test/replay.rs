@@ -12,7 +12,7 @@ use crate::report::Report;
 use crate::report::event::{Event, Replay, ReplayVerdict};
 use crate::sandbox;
 use crate::test::discover::{self, Test};
-use crate::test::supervise::{Lab, Replayed};
+use crate::test::supervise::{Replayed, TestRun};
 use crate::worker::batch::MESSAGE_FD;
 use crate::worker::scratch::Scratch;
 use raddle_core::protocol::{Entry, Failure, Job};
@@ -41,15 +41,16 @@ pub fn run(args: &ReplayArgs, finding: &TestFinding, report: &mut Report) -> Res
         traces: 0,
         ..finding.job.clone()
     };
-    let lab = Lab { job, args: &finding.args, origin, scratch: scratch.path(), jobs: 1, grace: args.grace };
-    let mut job = lab.job_for(&test);
+    let run =
+        TestRun { job, args: &finding.args, origin, scratch: scratch.path(), jobs: 1, grace: args.grace };
+    let mut job = run.job_for(&test);
     if finding.repeat == Repeat::Schedule {
         job.replay = Some(finding.failure.schedule.clone());
         job.check = finding.failure.check;
     }
     let mut reproduced = 0;
     let replayed = loop {
-        let replayed = lab.replay(&test, &job, finding.repeat, &finding.failure, "replay")?;
+        let replayed = run.replay(&test, &job, finding.repeat, &finding.failure, "replay")?;
         if !matches!(replayed, Replayed::Reproduced(_)) {
             break replayed;
         }

@@ -3,17 +3,16 @@
 use crate::error::{Error, Result};
 use crate::findings::test::{Origin, Repeat, TestFinding};
 use crate::interrupt;
+use crate::report::event::TestStatus;
 use crate::test::discover::Test;
 use crate::worker::batch::{self, End, Launch, Report};
+use crate::worker::in_order::in_order;
 use raddle_core::outcome::Kind;
 use raddle_core::protocol::{Failure, Job, Stats, Stop, Timeouts};
 use raddle_core::schedule::Schedule;
 use raddle_core::strategy::order;
 use raddle_core::trace::{Site, Symbols, Trace};
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 use std::time::Duration;
 
 /// An order of more turns than this is not tried.
@@ -21,7 +20,7 @@ const LONGEST_ORDER: usize = 2_000;
 
 /// What a run of tests needs besides the tests.
 #[derive(Debug)]
-pub struct Lab<'a> {
+pub struct TestRun<'a> {
     /// What every job has in common; entry and crates are each test's own.
     pub job: Job,
     /// Arguments for whole programs.
@@ -36,34 +35,13 @@ pub struct Lab<'a> {
     pub grace: Duration,
 }
 
-/// How a test came out.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
-    /// Tested, and nothing found.
-    Passed,
-    /// At least one confirmed finding.
-    Failed,
-    /// It creates no threads: there is nothing to schedule.
-    NoThreads,
-    /// It creates threads, yet there never was a choice between two of them, at a step that the runtime saw.
-    NoSteps,
-    /// It makes calls that the runtime cannot control.
-    Uncontrolled,
-    /// An execution came to no end in the steps allowed, though it still got somewhere.
-    TooLong,
-    /// It failed, and the failure did not repeat.
-    Unconfirmed,
-    /// Its worker had to be killed; why.
-    Killed(String),
-    /// The tool failed.
-    Error(String),
-}
-
 /// A test's result.
 #[derive(Debug)]
 pub struct Tested {
-    /// The verdict.
-    pub verdict: Verdict,
+    /// How it came out.
+    pub status: TestStatus,
+    /// Why, if the tool failed or a worker was killed.
+    pub message: Option<String>,
     /// Totals of its worker.
     pub stats: Stats,
     /// Why the search ended, if the worker said so.
@@ -111,44 +89,17 @@ impl Replayed {
     }
 }
 
-impl Lab<'_> {
+impl TestRun<'_> {
     /// Runs all tests; `done` hears of each in the order of `tests`, whatever order they end in.
     pub fn run(
         &self,
         tests: &[Test],
         progress: &(dyn Fn(usize, &Stats) + Sync),
-        mut done: impl FnMut(&Test, Tested),
+        done: impl FnMut(&Test, Tested),
     ) -> Result<()> {
-        let next = AtomicUsize::new(0);
-        let (sender, receiver) = mpsc::channel();
-        std::thread::scope(|scope| {
-            for _ in 0..self.jobs.min(tests.len()) {
-                let (sender, next) = (sender.clone(), &next);
-                scope.spawn(move || {
-                    loop {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(test) = tests.get(index).filter(|_| !interrupt::interrupted()) else {
-                            return;
-                        };
-                        let tested = self.search(test, index, &|stats| progress(index, stats));
-                        if sender.send((index, tested)).is_err() {
-                            return;
-                        }
-                    }
-                });
-            }
-            drop(sender);
-            let mut waiting = BTreeMap::new();
-            let mut shown = 0;
-            for (index, tested) in receiver {
-                waiting.insert(index, tested);
-                while let Some(tested) = waiting.remove(&shown) {
-                    done(&tests[shown], tested);
-                    shown += 1;
-                }
-            }
-            if interrupt::interrupted() { Err(Error::Interrupted) } else { Ok(()) }
-        })
+        let search = |index, test: &Test| self.search(test, index, &|stats| progress(index, stats));
+        in_order(tests, self.jobs, search, done);
+        if interrupt::interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// Searches one test and confirms what it finds.
@@ -156,7 +107,8 @@ impl Lab<'_> {
         match self.try_search(test, &format!("test-{index}"), progress) {
             Ok(tested) => tested,
             Err(error) => Tested {
-                verdict: Verdict::Error(error.to_string()),
+                status: TestStatus::Error,
+                message: Some(error.to_string()),
                 stats: Stats::default(),
                 stop: None,
                 findings: vec![],
@@ -169,7 +121,8 @@ impl Lab<'_> {
         let job = self.job_for(test);
         let report = self.work(test, &job, tag, progress)?;
         let mut tested = Tested {
-            verdict: Verdict::Passed,
+            status: TestStatus::Ok,
+            message: None,
             stats: report.stats,
             stop: None,
             findings: vec![],
@@ -205,22 +158,24 @@ impl Lab<'_> {
                     self.suspect(test, &job, Repeat::Native, failure, tag, &mut tested)?;
                 }
                 if let Stop::Error(why) | Stop::Diverged(why) = &stop {
-                    trouble = Some(Verdict::Error(why.clone()));
+                    trouble = Some((TestStatus::Error, why.clone()));
                 }
                 tested.stop = Some(stop);
             }
             End::Died { how, by_signal: false } => {
                 let why = format!("the worker ended with {how} and without a report {}", report.printed);
-                trouble = Some(Verdict::Error(why.trim_end().to_owned()));
+                trouble = Some((TestStatus::Error, why.trim_end().to_owned()));
             }
             End::Died { how, by_signal: true } => {
                 let failure = death(&how, &report.printed, tested.stats.executions);
                 self.suspect(test, &job, Repeat::Search, failure, tag, &mut tested)?;
             }
-            End::Killed { why } => trouble = Some(Verdict::Killed(why)),
-            End::Garbled { why } => trouble = Some(Verdict::Error(format!("the worker was killed: {why}"))),
+            End::Killed { why } => trouble = Some((TestStatus::Killed, why)),
+            End::Garbled { why } => {
+                trouble = Some((TestStatus::Error, format!("the worker was killed: {why}")))
+            }
         }
-        tested.verdict = verdict(&tested, trouble);
+        (tested.status, tested.message) = outcome(&tested, trouble);
         Ok(tested)
     }
 
@@ -339,32 +294,33 @@ fn judge(mut report: Report, repeat: Repeat, expected: &Failure) -> Replayed {
     }
 }
 
-fn verdict(tested: &Tested, trouble: Option<Verdict>) -> Verdict {
+/// How a test came out, and why if the tool failed or had to kill its worker (`trouble`).
+fn outcome(tested: &Tested, trouble: Option<(TestStatus, String)>) -> (TestStatus, Option<String>) {
     if !tested.findings.is_empty() {
-        return Verdict::Failed;
+        return (TestStatus::Failed, None);
     }
-    if let Some(trouble) = trouble {
-        return trouble;
+    if let Some((status, why)) = trouble {
+        return (status, Some(why));
     }
     if !tested.unconfirmed.is_empty() {
-        return Verdict::Unconfirmed;
+        return (TestStatus::Unconfirmed, None);
     }
     if tested.stats.failures > 0 {
-        return Verdict::Error("the worker saw a failure and did not describe it".into());
+        return (TestStatus::Error, Some("the worker saw a failure and did not describe it".into()));
     }
     if matches!(tested.stop, Some(Stop::NoThreads(_))) {
-        return Verdict::NoThreads;
+        return (TestStatus::NoThreads, None);
     }
     if !tested.stats.uncontrolled.is_empty() {
-        return Verdict::Uncontrolled;
+        return (TestStatus::Uncontrolled, None);
     }
     if tested.stats.too_long > 0 {
-        return Verdict::TooLong;
+        return (TestStatus::TooLong, None);
     }
     if tested.stats.decisions + tested.stats.points == 0 {
-        return Verdict::NoSteps;
+        return (TestStatus::NoSteps, None);
     }
-    Verdict::Passed
+    (TestStatus::Ok, None)
 }
 
 /// A test that fails with one thread only fails under every schedule: it is a finding without a schedule.

@@ -5,29 +5,24 @@
 //! descriptor 0: the only descriptor besides 1 and 2 that a child can be given without `unsafe`. Worker and
 //! everything it starts form a process group of their own, which is killed as a whole.
 
+use super::process::{DRAIN, Process, describe};
 use crate::build::compile::Target;
 use crate::build::runtime_lib::Runtime;
 use crate::error::{Context, Error, Result};
 use crate::fixed_length_path::padded;
-use crate::interrupt::{self, Group};
+use crate::interrupt;
 use raddle_core::protocol::{Entry, Failure, JOB_VAR, Job, Message, Stats, Stop};
 use std::io::{BufRead, BufReader, PipeReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
+use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tempfile::TempPath;
 
 /// The descriptor that messages go to.
 pub const MESSAGE_FD: i32 = 0;
-/// How long the pipe may stay open after the worker has ended.
-const DRAIN: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_millis(10);
-/// So much of what a dead worker printed is shown.
-const LOG_TAIL: usize = 2_000;
 
 /// What to start.
 #[derive(Debug)]
@@ -92,19 +87,16 @@ pub enum End {
 /// Runs a worker to its end; `progress` hears the totals now and then.
 pub fn run(launch: &Launch<'_>, mut progress: impl FnMut(&Stats)) -> Result<Report> {
     let job_file = write_job(launch)?;
-    let (reader, log, mut child) = start(launch, &job_file)?;
+    let (reader, mut process) = start(launch, &job_file)?;
     let messages = listen(reader);
-    let log = Log::keep(log);
-    let group = group(launch.target, &child);
     let mut report = Report {
         failures: vec![],
         stats: Stats::default(),
         end: End::Died { how: String::new(), by_signal: false },
         printed: String::new(),
     };
-    let killed = follow(launch, &mut child, &messages, &mut report, &mut progress);
-    group.kill();
-    let status = child.wait().context(|| "cannot wait for a worker".into())?;
+    let killed = follow(launch, &mut process, &messages, &mut report, &mut progress);
+    let status = process.end().context(|| "cannot wait for a worker".into())?;
     drain(&messages, &mut report);
     if interrupt::interrupted() && report.failures.is_empty() {
         return Err(Error::Interrupted);
@@ -116,7 +108,7 @@ pub fn run(launch: &Launch<'_>, mut progress: impl FnMut(&Stats)) -> Result<Repo
         };
     }
     if matches!(report.end, End::Died { .. } | End::Done(Stop::NoThreads(1..))) {
-        report.printed = log.tail();
+        report.printed = process.printed();
     }
     Ok(report)
 }
@@ -152,11 +144,6 @@ pub fn command(target: &Target, runtime: &Runtime) -> std::io::Result<Command> {
     Ok(command)
 }
 
-/// What ends such a process.
-pub fn group(target: &Target, child: &Child) -> Group {
-    if target.confinement.is_some() { Group::supervised(child) } else { Group::of(child) }
-}
-
 /// What every process of the program under test gets.
 fn environment(command: &mut Command, target: &Target, runtime: &Runtime) {
     let mut paths = vec![runtime.dir.clone()];
@@ -170,31 +157,8 @@ fn environment(command: &mut Command, target: &Target, runtime: &Runtime) {
     command.envs(&target.env).env_remove(JOB_VAR).current_dir(&target.dir).process_group(0);
 }
 
-/// An exit status in words.
-pub fn describe(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit status {code}"),
-        (None, Some(signal)) => format!("signal {signal}{}", signal_name(signal)),
-        _ => "an unknown end".into(),
-    }
-}
-
-fn signal_name(signal: i32) -> &'static str {
-    match signal {
-        4 => " (SIGILL)",
-        6 => " (SIGABRT)",
-        7 => " (SIGBUS)",
-        8 => " (SIGFPE)",
-        9 => " (SIGKILL)",
-        11 => " (SIGSEGV)",
-        13 => " (SIGPIPE)",
-        15 => " (SIGTERM)",
-        _ => "",
-    }
-}
-
-/// The pipe of messages, the pipe of what the program prints, and the process.
-fn start(launch: &Launch<'_>, job_file: &Path) -> Result<(PipeReader, PipeReader, Child)> {
+/// The pipe of messages, and the process.
+fn start(launch: &Launch<'_>, job_file: &Path) -> Result<(PipeReader, Process)> {
     let (reader, writer) = std::io::pipe().context(|| "cannot make a pipe".into())?;
     let (printed, log) = std::io::pipe().context(|| "cannot make a pipe".into())?;
     let log_too = log.try_clone().context(|| "cannot duplicate a descriptor".into())?;
@@ -212,8 +176,8 @@ fn start(launch: &Launch<'_>, job_file: &Path) -> Result<(PipeReader, PipeReader
         }
     }
     command.env(JOB_VAR, job_file).stdin(writer).stdout(log).stderr(log_too);
-    let child = command.spawn().context(cannot)?;
-    Ok((reader, printed, child))
+    let process = Process::start(command, printed, launch.target.confinement.is_some()).context(cannot)?;
+    Ok((reader, process))
 }
 
 /// Lines of the pipe, read elsewhere so that waiting for them can end.
@@ -236,7 +200,7 @@ pub fn listen(reader: impl Read + Send + 'static) -> Receiver<String> {
 /// Takes messages until the worker is done, has ended or must be killed; says how it ends then.
 fn follow(
     launch: &Launch<'_>,
-    child: &mut Child,
+    process: &mut Process,
     messages: &Receiver<String>,
     report: &mut Report,
     progress: &mut impl FnMut(&Stats),
@@ -261,7 +225,7 @@ fn follow(
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(POLL),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if !matches!(child.try_wait(), Ok(None)) {
+        if process.has_ended() {
             return None;
         }
         if let Some(limit) = limit
@@ -300,39 +264,4 @@ fn take(line: &str, report: &mut Report) -> std::result::Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// The end of what a program prints; a program that prints without end costs nothing.
-#[derive(Debug)]
-pub struct Log {
-    kept: Arc<Mutex<Vec<u8>>>,
-    reader: JoinHandle<()>,
-}
-
-impl Log {
-    /// Reads until the pipe is closed.
-    pub fn keep(mut from: PipeReader) -> Self {
-        let kept = Arc::new(Mutex::new(Vec::new()));
-        let shared = kept.clone();
-        let reader = std::thread::spawn(move || {
-            let mut chunk = [0; 4096];
-            while let Ok(n @ 1..) = from.read(&mut chunk) {
-                let mut kept = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.extend_from_slice(&chunk[..n]);
-                let extra = kept.len().saturating_sub(LOG_TAIL);
-                kept.drain(..extra);
-            }
-        });
-        Log { kept, reader }
-    }
-
-    /// Waits a moment for the pipe to close; a process that left the group may hold it open for ever.
-    pub fn tail(&self) -> String {
-        let start = Instant::now();
-        while !self.reader.is_finished() && start.elapsed() < DRAIN {
-            std::thread::sleep(POLL);
-        }
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&kept).trim().to_owned()
-    }
 }

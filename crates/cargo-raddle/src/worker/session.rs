@@ -4,10 +4,10 @@
 //! test says on standard error is kept for the case that it dies. A worker that dies is replaced; the runs it did
 //! not answer are sent again one by one, and a run that ends another worker too is given up.
 
-use super::batch::{Log, describe};
 use super::id_map::IdMap;
+use super::process::{Process, describe};
 use super::replies::{Heard, Replies};
-use crate::interrupt::{self, Group};
+use crate::interrupt;
 use crate::sandbox::Confinement;
 use raddle_core::protocol::{JOB_VAR, Job};
 use raddle_hunt::protocol::{ExecutorError, Reply, Request, Rest, Spent};
@@ -15,7 +15,7 @@ use raddle_hunt::{Execution, Executor, Fresh, Run, RunReply};
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{ChildStdin, Stdio};
 use std::time::{Duration, Instant};
 
 /// How often a waiting command looks at the clock.
@@ -56,18 +56,9 @@ pub struct Totals {
 /// A worker that is running.
 #[derive(Debug)]
 struct Worker {
-    child: Child,
+    process: Process,
     requests: ChildStdin,
     replies: Replies,
-    log: Log,
-    group: Group,
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        self.group.kill();
-        let _ = self.child.wait();
-    }
 }
 
 /// An executor made of worker processes, one at a time.
@@ -160,12 +151,12 @@ impl Workers {
         command.env("HOME", scratch).env("TMPDIR", scratch).env("PATH", "/usr/bin:/bin");
         command.current_dir(scratch).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
-        let mut child = command.spawn().map_err(|e| broken("cannot start a worker", e))?;
-        drop(command);
-        let group = Group::supervised(&child);
-        let requests = child.stdin.take().expect("it is piped");
-        let replies = Replies::new(child.stdout.take().expect("it is piped"));
-        self.worker = Some(Worker { child, requests, replies, log: Log::keep(printed), group });
+        let mut process =
+            Process::start(command, printed, true).map_err(|e| broken("cannot start a worker", e))?;
+        let (Some(requests), Some(replies)) = process.pipes() else {
+            return Err(ExecutorError::Broken("a worker has no pipes".into()));
+        };
+        self.worker = Some(Worker { process, requests, replies: Replies::new(replies) });
         Ok(())
     }
 
@@ -284,9 +275,8 @@ impl Workers {
         if interrupt::interrupted() {
             return Ok(Lost::Over);
         }
-        worker.group.kill();
-        let how = worker.child.wait().map_or_else(|e| e.to_string(), describe);
-        let log = worker.log.tail();
+        let how = worker.process.end().map_or_else(|e| e.to_string(), describe);
+        let log = worker.process.printed();
         let how = if log.is_empty() { how } else { format!("{how}\n{log}") };
         self.totals.deaths += 1;
         self.stillborn += 1;

@@ -1,6 +1,9 @@
 //! Which generators there are, and what each needs.
 
-use super::{CovCon, Generator, MapTest, Options, RandomTests};
+use super::covcon::CovCon;
+use super::maptest::MapTest;
+use super::plan::{Generator, Options};
+use super::random::RandomTests;
 use crate::harness::Harness;
 
 /// A generator that can be asked for.

@@ -1,14 +1,14 @@
 //! Tests and schedules for patterns that have not occurred.
 
-use super::build::{Builder, Draft};
-use super::call::Sequence;
+use super::builder::NeverReturned;
+use super::builder::values::one_of;
+use super::builder::{Builder, Draft, Sequence};
 use super::covcon::CovCon;
 use super::known::Known;
 use super::pairs::PairCoverage;
 use super::patterns::{PatternCoverage, Point};
+use super::plan::{Generator, Options, Plan};
 use super::rehearse::{self, Rehearsals, Rehearses};
-use super::values::one_of;
-use super::{Generator, NeverReturned, Options, Plan};
 use crate::harness::{Harness, ThunkId};
 use crate::protocol::{Executor, ExecutorError, RunReply};
 use crate::search::{BoundedSearch, Search};

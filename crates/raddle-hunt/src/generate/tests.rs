@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::testing::{Simulator, objects};
-use crate::{Harness, Pass, Role, Run, ThunkId, check, wire};
+use crate::{
+    BoundedSearch, Executor, Harness, Pass, Role, Run, RunReply, Search, Test, ThunkId, check, wire,
+};
+use raddle_core::coverage::method_pairs::Rule;
 use raddle_core::pattern::{FullMatcher, Instance, patterns_of};
 use std::collections::BTreeSet;
 

@@ -351,7 +351,7 @@ fn a_threads_first_call_makes_several_steps_where_results_depend_on_who_calls() 
     let t = test(&ty, &[], &[take, ("Numbers::taken", 0)], &[take]);
     let (judgements, oracle) = judge_with(&ty, &t, OracleOptions::default());
     assert!(judgements.iter().all(|j| *j == Judgement::Right), "{judgements:?}");
-    assert!(oracle.tells_threads_apart());
+    assert!(oracle.is_thread_dependent());
     // Updates are lost all the same, also between calls that are not the first.
     let add = ("Numbers::add", 1);
     let mut t = test(&ty, &[], &[take, add], &[take, add]);
@@ -365,7 +365,7 @@ fn results_that_one_thread_alone_would_get_are_compared() {
     let ty = objects::counter();
     let add = [("Counter::add", 1), ("Counter::get", 0)];
     let (judgements, oracle) = judge_with(&ty, &test(&ty, &[], &add, &add), OracleOptions::default());
-    assert!(!verdicts(&judgements).is_empty() && !oracle.tells_threads_apart());
+    assert!(!verdicts(&judgements).is_empty() && !oracle.is_thread_dependent());
 }
 
 #[test]

@@ -5,9 +5,9 @@
 //! are known to look at what the suffixes write. If the type counts its items and can
 //! be emptied, it is counted and then emptied: the two numbers must agree.
 
-use super::build::{Builder, Draft};
 use super::shop::Shop;
 use super::values::one_of;
+use super::{Builder, Draft};
 use crate::harness::{Domain, Pass, Role, Thunk, ThunkId, TypeId};
 use crate::protocol::{Executor, ExecutorError};
 use crate::test::{Step, Test};

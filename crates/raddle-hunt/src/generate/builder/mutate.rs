@@ -1,9 +1,9 @@
 //! Changing a prefix a little.
 
-use super::build::{Builder, REPEATS};
 use super::call::Sequence;
 use super::shop::slots_of;
 use super::values::{NoSlots, draw, one_of};
+use super::{Builder, REPEATS};
 use crate::protocol::{Executor, ExecutorError};
 use crate::test::Step;
 use rand::RngExt;

@@ -1,17 +1,35 @@
-//! Building tests: a constructor and a prefix, handles for the threads, suffixes.
+//! Building tests: a constructor and a prefix, handles for the threads, suffixes, checks at the end.
+//!
+//! Generators decide which methods a test is about and use a [`Builder`]: [`prefix`](Builder::prefix) and
+//! [`mutated`](Builder::mutated) make what comes before the threads, [`equip`](Builder::equip) gives each its handles,
+//! [`suffix`](Builder::suffix) adds calls, [`checks`](Builder::checks) what holds when all is quiet, and
+//! [`finish`](Draft::finish) is the test. Below that, `shop` says what there is to call, `scope` which slots may be used for what,
+//! `call` and `values` make calls and arguments, and `tries` runs them sequentially to see which work.
 
-use super::call::{Rules, Sequence};
-use super::shop::{Shop, receiver};
-use super::tries::{Fault, NeverReturned, Tries};
-use super::values::one_of;
+mod call;
+mod checks;
+mod mutate;
+mod scope;
+mod shop;
+mod tries;
+pub mod values;
+
+pub use call::Sequence;
+pub use checks::{drain_of, len_of};
+pub use scope::slots_in;
+pub use shop::{Shop, receiver, slots_of};
+pub use tries::{Failing, Fault, NeverReturned, Tries, all_work, alone};
+
 use crate::edit;
 use crate::harness::{Domain, Harness, Pass, Role, Sharing, ThunkId, TypeId};
 use crate::protocol::{Executor, ExecutorError};
 use crate::test::{Step, Test};
+use call::Rules;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use values::one_of;
 
 /// Attempts at a call before it is left out (ConTeGe's number).
 const TRIES: usize = 10;
@@ -209,7 +227,7 @@ impl Builder {
     /// A call that uses up no slot and fills none.
     pub(super) fn repeatable(&self, id: ThunkId) -> bool {
         let thunk = self.shop.thunk(id);
-        let keeps = |d: &Domain| super::shop::slots_of(d).iter().all(|(_, pass)| *pass != Pass::Move);
+        let keeps = |d: &Domain| slots_of(d).iter().all(|(_, pass)| *pass != Pass::Move);
         thunk.role == Role::Method && thunk.output.slots.is_empty() && thunk.params.iter().all(keeps)
     }
 
