@@ -246,7 +246,7 @@ fn every_crash_and_hang_is_a_finding_of_its_kind() {
 #[test]
 fn an_access_through_a_wrong_pointer_is_a_crash_where_it_happens() {
     let ran = test("crashers", &["--test", "pointers", "--schedules", "1"]);
-    assert_eq!(compare("crashers", &ran, |_| vec!["failed: crash"]), 14);
+    assert_eq!(compare("crashers", &ran, |_| vec!["failed: crash"]), 16);
     let text = support::read(Path::new("../../testdata/crashers/tests/pointers.rs"));
     let lines: Vec<&str> = text.lines().collect();
     for finding in ran.named("finding") {
