@@ -106,7 +106,7 @@ pub fn outcome(target: &str, verdict: &super::Verdict, hunted: Option<&Hunted>) 
         let calls = many(never.instead.calls, "call");
         let _ = write!(
             text,
-            "\n     `{}` never returned, in {calls} with nothing beside it: {how}",
+            "\n     `{}` never went well, in {calls} with nothing beside it: {how}",
             never.method
         );
     }
