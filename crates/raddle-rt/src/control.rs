@@ -29,7 +29,7 @@ use raddle_core::protocol::{Entry, Failure, Message, Stop};
 use raddle_core::strategy::Finished;
 use raddle_core::{Kind, Op, Outcome, SiteId};
 use std::ptr::NonNull;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Exit status of a child that has said everything in the store.
 pub const SAID: i32 = 77;
@@ -44,20 +44,31 @@ const LONG_MS: u64 = 1000;
 pub const LATE_MS: u64 = 5000;
 
 /// When the search began; real time, used for budgets and progress only.
-static mut BEGAN: Option<Instant> = None;
+static mut BEGAN: Option<u64> = None;
 
 /// Starts the clock of a search.
 pub fn start_clock() {
     // SAFETY: one controlled thread.
-    unsafe { BEGAN = Some(Instant::now()) };
+    unsafe { BEGAN = Some(clock_ms()) };
 }
 
 /// Milliseconds since the search began, which it does now if it has not.
 pub fn spent_ms() -> u64 {
     let began = &raw mut BEGAN;
     // SAFETY: one controlled thread.
-    let began = unsafe { *(*began).get_or_insert_with(Instant::now) };
-    began.elapsed().as_millis() as u64
+    let began = unsafe { *(*began).get_or_insert_with(clock_ms) };
+    clock_ms() - began
+}
+
+/// Milliseconds on a clock that never goes back. The system call itself: libc's way may fault (see `tsc`), which takes longer.
+fn clock_ms() -> u64 {
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes the time to where there is room for it.
+    unsafe {
+        let clock = libc::CLOCK_MONOTONIC as usize;
+        (real().syscall)(libc::SYS_clock_gettime, clock, (&raw mut t) as usize, 0, 0, 0, 0);
+    }
+    t.tv_sec as u64 * 1000 + t.tv_nsec as u64 / 1_000_000
 }
 
 /// Whether the time for the search is used up.

@@ -52,6 +52,7 @@ mod sync;
 mod table;
 mod threads;
 mod tls;
+mod tsc;
 
 /// Ends the process without running anything of the program.
 pub(crate) fn quit(code: i32) -> ! {

@@ -6,6 +6,7 @@ use crate::failure;
 use crate::hooks::plain;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
+use crate::tsc;
 use libc::{c_int, c_void, siginfo_t};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,6 +29,10 @@ pub fn owns(addr: usize) -> bool {
 extern "C" fn caught(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes valid information.
     if signal == libc::SIGSEGV && bare::mend(unsafe { (*info).si_addr() as usize }) {
+        return;
+    }
+    // SAFETY: as above.
+    if signal == libc::SIGSEGV && tsc::emulate(unsafe { &*info }, unsafe { &mut *context.cast() }) {
         return;
     }
     // SAFETY: as above.
@@ -79,6 +84,7 @@ pub fn install() {
             libc::sigaction(signal, &action, std::ptr::null_mut());
         }
     }
+    tsc::trap();
     relieve_std();
 }
 

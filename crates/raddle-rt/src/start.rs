@@ -11,6 +11,7 @@ use crate::runtime::{self, Host, Inside, Mode, Runtime};
 use crate::sites::Sites;
 use crate::store::{End, Reached, Store};
 use crate::threads;
+use crate::tsc;
 use libc::{c_char, c_int};
 use raddle_core::protocol::{JOB_VAR, Job, Stats, Stop};
 use raddle_core::strategy;
@@ -69,6 +70,7 @@ extern "C" fn init(_argc: c_int, argv: *const *const c_char, envp: *const *const
     runtime::install(r);
     // SAFETY: the handler has the right signature and lives as long as the process.
     unsafe { on_exit(exiting, std::ptr::null_mut()) };
+    tsc::trap_early();
     runtime::set_active(true);
 }
 

@@ -82,7 +82,7 @@ fn coverage(stats: &TypeStats) -> String {
         let calls = many(never.calls, "call");
         let _ = write!(
             text,
-            "\n     `{}` never returned, in {calls} with nothing beside it: {how}",
+            "\n     `{}` never went well, in {calls} with nothing beside it: {how}",
             never.method
         );
     }

@@ -48,7 +48,7 @@ impl Fault {
 /// What is known of sequences, by their text.
 type Known = BTreeMap<String, Option<(usize, Fault)>>;
 
-/// A method whose calls never returned, although nothing ran beside them.
+/// A method whose calls never returned, or only values whose destructor crashes, although nothing ran beside them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NeverReturned {
     /// Its name.
@@ -204,7 +204,16 @@ pub fn fault(test: &Test, reply: &RunReply) -> Option<(usize, Fault)> {
     };
     (0..steps)
         .find_map(|i| step_fault(execution, thread, i as u32).map(|f| (i, f)))
-        .or_else(|| execution.failure.as_ref().map(|_| (0, Fault::Failed)))
+        .or_else(|| execution.failure.as_ref().map(|_| (0, end_fault(test, execution))))
+}
+
+/// What the end did of an execution in which all calls returned: if there was one call, values of that cannot be dropped.
+fn end_fault(test: &Test, execution: &Execution) -> Fault {
+    let one = test.suffixes.is_empty() && test.setup.len() == 1;
+    match execution.failed() {
+        Some(Kind::Crash | Kind::UseAfterFree) if one => Fault::Crashed,
+        _ => Fault::Failed,
+    }
 }
 
 /// What a call did that did not return, in an execution of [`alone`]; `None` if it was not made.
@@ -216,6 +225,10 @@ fn in_words(test: &Test, step: u32, reply: &RunReply) -> Option<String> {
         CallResult::Panic { at, message } => Some(format!("panics at {at}: {message}")),
         CallResult::Unfinished => {
             execution.failure.as_ref().map(|f| format!("{}: {}", f.kind.as_str(), f.message))
+        }
+        _ if end_fault(test, execution) == Fault::Crashed => {
+            let failure = execution.failure.as_ref()?;
+            Some(format!("{} when the value is dropped: {}", failure.kind.as_str(), failure.message))
         }
         _ => None,
     })
@@ -265,8 +278,28 @@ fn step_fault(execution: &Execution, thread: u32, step: u32) -> Option<Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::LONGEST_TRIAL;
+    use crate::protocol::{CallRecord, LONGEST_TRIAL};
     use crate::test::Step;
+    use crate::testing::failed;
+    use raddle_core::Schedule;
+
+    #[test]
+    fn a_value_that_crashes_when_it_is_dropped_counts_against_what_makes_it() {
+        let test = Test { setup: vec![Step::new(ThunkId(0), vec![])], ..Test::default() };
+        let call = |step, end, result| CallRecord { thread: 0, step, start: step * 2, end, result };
+        let calls = vec![call(0, Some(1), CallResult::Opaque), call(1, None, CallResult::Unfinished)];
+        let failure = Some(Box::new(failed(Kind::Crash, &Schedule::default())));
+        let reply = RunReply {
+            distinct: vec![Execution { calls, failure, ..Execution::default() }],
+            ..RunReply::default()
+        };
+        let crashed = Some((0, Fault::Crashed));
+        assert_eq!(fault(&test, &reply), crashed);
+        let mut tries = Tries::default();
+        tries.note(&test, crashed, Some(&reply));
+        let alone = tries.alone.borrow();
+        assert!(alone[&ThunkId(0)].as_ref().unwrap().how.starts_with("crash when the value is dropped: "));
+    }
 
     #[test]
     fn a_setup_that_does_too_much_loses_its_last_call_but_not_its_first() {
