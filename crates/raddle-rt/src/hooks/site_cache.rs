@@ -13,7 +13,7 @@ use raddle_core::SiteId;
 /// What is known about a return address.
 #[derive(Clone, Copy)]
 struct Known {
-    /// The return address; with [`QUIET`], if the order of its accesses does not matter as things stand; with [`DULL`], if it
+    /// The return address; with [`IRRELEVANT`], if the order of its accesses does not matter as things stand; with [`NOT_A_POINT`], if it
     /// is of no interest to an unrecorded execution, being no scheduling point.
     key: usize,
     /// Its site, if the address alone determines it.
@@ -22,12 +22,12 @@ struct Known {
 }
 
 /// No address has these bits.
-const QUIET: usize = 1 << 63;
-const DULL: usize = 1 << 62;
+const IRRELEVANT: usize = 1 << 63;
+const NOT_A_POINT: usize = 1 << 62;
 /// The address has several sites, one for each way to get there, and none of them is a scheduling point.
-const MANY: usize = 1 << 61;
+const MANY_SITES: usize = 1 << 61;
 /// It is that of an atomic access for [`site`](crate::fast::site).
-const HOT: usize = 1 << 60;
+const FAST: usize = 1 << 60;
 /// Such an access may be followed by code without a thread pointer.
 const LAZY_TLS: usize = 1 << 59;
 
@@ -58,7 +58,7 @@ fn entry(pc: usize) -> &'static mut Known {
 #[inline(always)]
 pub fn site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
     let known = entry(pc);
-    if known.key & !(DULL | HOT | LAZY_TLS) == pc {
+    if known.key & !(NOT_A_POINT | FAST | LAZY_TLS) == pc {
         (known.site, known.class, true)
     } else {
         look_up_site(pc, kind)
@@ -80,21 +80,21 @@ fn look_up_site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
 #[inline(always)]
 pub fn is_irrelevant(pc: usize) -> bool {
     let key = entry(pc).key;
-    key == pc | QUIET || key & !MANY == pc | DULL && runtime::unrecorded()
+    key == pc | IRRELEVANT || key & !MANY_SITES == pc | NOT_A_POINT && runtime::unrecorded()
 }
 
 /// Remembers that.
 pub fn mark_irrelevant(pc: usize) {
-    *entry(pc) = Known { key: pc | QUIET, ..NONE };
+    *entry(pc) = Known { key: pc | IRRELEVANT, ..NONE };
 }
 
 /// Remembers that the access before this return address, whose site has just been asked for, is no scheduling point.
 pub fn mark_not_a_point(pc: usize) {
     let known = entry(pc);
     if known.key == pc {
-        known.key |= DULL;
+        known.key |= NOT_A_POINT;
     } else if !rt().store.sites.have_point_at(pc) {
-        *known = Known { key: pc | DULL | MANY, ..NONE };
+        *known = Known { key: pc | NOT_A_POINT | MANY_SITES, ..NONE };
     }
 }
 
@@ -102,7 +102,7 @@ pub fn mark_not_a_point(pc: usize) {
 #[inline(always)]
 pub fn fast_atomic(pc: usize) -> Option<FastSite> {
     let known = entry(pc);
-    if known.key & !LAZY_TLS != pc | HOT {
+    if known.key & !LAZY_TLS != pc | FAST {
         return None;
     }
     let hides = rt().store.sites.get(known.site).hides;
@@ -115,9 +115,9 @@ pub fn restore_fs_after(which: impl Fn(usize) -> bool) {
     let all = &raw mut KNOWN;
     // SAFETY: one controlled thread, which keeps no reference.
     for known in unsafe { &mut (*all).0 } {
-        let pc = known.key & !(HOT | LAZY_TLS);
-        if known.key == pc | HOT | LAZY_TLS && which(pc) {
-            known.key = pc | HOT;
+        let pc = known.key & !(FAST | LAZY_TLS);
+        if known.key == pc | FAST | LAZY_TLS && which(pc) {
+            known.key = pc | FAST;
         }
     }
 }
@@ -127,7 +127,7 @@ pub fn restore_fs_after(which: impl Fn(usize) -> bool) {
 pub fn mark_fast_atomic(pc: usize) {
     let known = entry(pc);
     if known.key == pc {
-        known.key |= HOT | if fast::unset_suffices(pc) { LAZY_TLS } else { 0 };
+        known.key |= FAST | if fast::unset_suffices(pc) { LAZY_TLS } else { 0 };
     }
 }
 
