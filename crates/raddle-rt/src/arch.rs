@@ -6,7 +6,7 @@
 //!
 //! Loading the FS base costs as much as the rest. A fiber that is about to run a few instructions up to its next step hardly
 //! ever needs it: such a fiber may be continued with a thread pointer that leads nowhere. If it does use thread-local
-//! storage, the access faults, and the handler of that fault sees to it (see `bare`).
+//! storage, the access faults, and the handler of that fault sees to it (see `fast::lazy_tls`).
 
 use std::arch::{asm, naked_asm};
 

@@ -56,8 +56,8 @@ pub fn trapped(info: &siginfo_t, context: &mut ucontext_t) -> bool {
     let flags = libc::REG_EFL as usize;
     match walk {
         _ if asked && !runtime::active() => return true,
-        // Of a brisk execution it is not known what others can do; it is repeated as one of which it is.
-        _ if asked && runtime::brisk() => give_up(),
+        // Of an unrecorded execution it is not known what others can do; it is repeated as one of which it is.
+        _ if asked && runtime::unrecorded() => give_up(),
         None if asked => begin(),
         Some(_) if asked => {}
         Some(walk) if info.si_code == libc::TRAP_TRACE && walk.beat != rt().store.heartbeat => {

@@ -8,17 +8,14 @@
 //! where its executions begin (see `rewind`).
 
 use crate::arch;
-use crate::bare;
-use crate::brisk;
-use crate::crew;
 use crate::failure;
+use crate::fast::{self, parallel};
 use crate::fiber::State;
 use crate::hang::{Hang, Watch};
 use crate::heap;
 use crate::independence::{self, Statics};
 use crate::messages;
 use crate::offsets::Offsets;
-use crate::patch;
 use crate::progress::{ENDLESS_PATIENCE, LONG_PATIENCE, PATIENCE};
 use crate::real::real;
 use crate::rewind;
@@ -274,7 +271,7 @@ fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
     complete(store, &fate);
     match store.end.clone() {
         End::Failed => {
-            store.crew.failed(store.stats.executions);
+            store.parallel.failed(store.stats.executions);
             let kind = store.failure.as_ref().map_or(Kind::Crash, |f| f.kind);
             count_failure(store);
             conclude(store, Outcome::Failed(kind));
@@ -294,7 +291,7 @@ fn after_child(store: &mut Store, fate: Fate) -> Option<Stop> {
             })
         }
         End::Batch(stop) => Some(stop),
-        End::Crew => None,
+        End::Parallel => None,
         // There is no time to begin again.
         End::Dependent => Some(Stop::Budget),
         End::Running | End::Passed => {
@@ -442,7 +439,7 @@ fn batch_ends(store: &mut Store, stop: Stop) -> ! {
 
 /// A child leaves what follows to others.
 fn ends(store: &mut Store, end: End) -> ! {
-    store.brisk = false;
+    store.unrecorded = false;
     store.end = end;
     crate::quit(SAID)
 }
@@ -469,7 +466,7 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize) -> Stop {
         let mut fate = wait_for(pid, store);
         store.now_ms = spent_ms();
         complete(store, &fate);
-        if store.end == End::Failed || store.brisk && fate.hung() {
+        if store.end == End::Failed || store.unrecorded && fate.hung() {
             let first = store.stats.executions == before + 1;
             fate = look_again(store, fate, first, start, arg);
         }
@@ -489,8 +486,8 @@ pub fn run_loop(start: crate::fiber::Start, arg: usize) -> Stop {
         if store.stats.failures >= store.job.max_failures {
             break Stop::Failures;
         }
-        if store.end == End::Crew {
-            crew::work(store, start, arg, &statics);
+        if store.end == End::Parallel {
+            parallel::work(store, start, arg, &statics);
         }
     };
     if store.stats.failures == 0 && in_doubt.is_some() {
@@ -513,8 +510,8 @@ fn look_again(store: &mut Store, fate: Fate, first: bool, start: crate::fiber::S
         signals::install();
         r.execute(start, arg);
     };
-    if store.brisk {
-        return brisk::look_again(store, &fate, run);
+    if store.unrecorded {
+        return fast::look_again(store, &fate, run);
     }
     if !first && !store.isolates && !independence::fails_alone(store, run) {
         store.end = End::Dependent;
@@ -538,24 +535,24 @@ fn execute_all(store: &mut Store, start: crate::fiber::Start, arg: usize, static
     if undoes && store.unclean < rewind::TRIES && rewind::mark() {
         conclude_undone(store);
     }
-    patch::allow();
+    fast::allow();
     let stop = loop {
-        if crew::is_due(store) {
-            ends(store, End::Crew)
+        if parallel::is_due(store) {
+            ends(store, End::Parallel)
         }
         if let Some(stop) = next(store) {
             break stop;
         }
-        brisk::execute(|| r.execute(start, arg));
+        fast::execute(|| r.execute(start, arg));
         conclude(store, Outcome::Passed);
         if independence::is_time_to_compare(store.stats.executions) && statics.have_changed() {
             ends(store, End::Dependent)
         }
-        if let Some(stop) = store.crew.passed(store.stats.executions) {
+        if let Some(stop) = store.parallel.passed(store.stats.executions) {
             break stop;
         }
     };
-    store.brisk = false;
+    store.unrecorded = false;
     if statics.have_changed() && !is_late(store) {
         ends(store, End::Dependent)
     }
@@ -578,7 +575,6 @@ impl Runtime {
         self.begin_loop();
         messages::hide_output();
         signals::install();
-        bare::allow();
     }
 
     /// One execution of a closure, in this process.
@@ -597,7 +593,7 @@ impl Runtime {
         self.spare.reverse();
         self.finished.clear();
         self.standing.clear();
-        self.forget_sprint();
+        self.forget_batch();
         crate::interpose::malloc::begin();
         crate::interpose::random::reset();
         self.clock.reset();
@@ -614,7 +610,7 @@ impl Runtime {
         self.judge_after = 0;
         self.rounds.clear();
         self.patience = match () {
-            () if patch::is_on() || self.store.repeats && !self.store.impatient => ENDLESS_PATIENCE,
+            () if fast::hooks_are_out() || self.store.repeats && !self.store.impatient => ENDLESS_PATIENCE,
             () if self.store.strategy.is_patient() => LONG_PATIENCE,
             () => PATIENCE,
         };
@@ -688,7 +684,7 @@ pub fn leave() -> ! {
 
 fn count() {
     let r = rt();
-    r.end_sprint();
+    r.flush();
     r.store.stats.steps += r.visible;
     r.store.stats.decisions += r.decisions as u64;
     r.store.last_steps = r.steps;

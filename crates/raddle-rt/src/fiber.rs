@@ -1,7 +1,6 @@
 //! A thread of the program under test.
 
-use crate::arch;
-use crate::hooks::briskly::Spot;
+use crate::fast;
 use crate::hooks::calls::Calls;
 use crate::image::Image;
 use crate::owners::Destructors;
@@ -181,22 +180,15 @@ const HANDLER_SIZE: usize = 256;
 pub struct Fiber {
     /// Saved stack pointer while another fiber runs.
     pub sp: usize,
-    /// Its thread pointer, and the one that it may be continued with.
+    /// Its thread pointer.
     pub fs: usize,
-    pub next_fs: usize,
-    /// The return address of its last step after which it had none of its own, maybe, if that was not taken at a spot;
-    pub bare_since: usize,
-    /// and of the hook where an instrumented function ended last since then, if one did.
-    pub last_exit: usize,
+    /// What the fast path knows of it.
+    pub fast: fast::Thread,
     /// Its number.
     pub id: ThreadId,
     /// Where it stands; changed through [`Runtime::set_state`](crate::runtime::Runtime::set_state), which tells the
     /// scheduler.
     pub state: State,
-    /// Where it is, or was last, if that was in a sprint. In a sprint where it stands is not in `state` until this ends.
-    pub spot: Option<&'static Spot>,
-    /// The mutex that it takes there.
-    pub acquires: usize,
     /// The visible step it stands before.
     pub pending: Event,
     /// Raw events begun.
@@ -293,49 +285,6 @@ impl Fiber {
         // SAFETY: as in `chain`.
         let pc = unsafe { (slot as *const usize).read_volatile() };
         Some((pc, slot + 8))
-    }
-
-    /// It stands before a step that is not one of a sprint, after which it has its thread pointer.
-    #[inline(always)]
-    pub fn keeps_dressed(&mut self) {
-        self.spot = None;
-        self.next_fs = self.fs;
-    }
-
-    /// It stands before the step at a spot, after which it may have no thread pointer, or has to have its own.
-    #[inline(always)]
-    pub fn may_go_bare(&mut self, spot: &Spot) {
-        self.spot = None;
-        self.bare_since = spot.pc;
-        self.leave(spot);
-        if self.next_fs == self.fs {
-            self.dress();
-        }
-    }
-
-    /// The same in a sprint, where a switch follows in any case, which sees to the pointer.
-    #[inline(always)]
-    pub fn come_to(&mut self, spot: &'static Spot) {
-        self.spot = Some(spot);
-        self.leave(spot);
-    }
-
-    #[inline(always)]
-    fn leave(&mut self, spot: &Spot) {
-        self.next_fs = spot.fs(self.fs);
-        self.last_exit = 0;
-    }
-
-    /// The return address of the step after which it has had no thread pointer of its own.
-    pub fn bare_since(&self) -> usize {
-        self.spot.map_or(self.bare_since, |spot| spot.pc)
-    }
-
-    /// It, the running one, has its thread pointer from now on.
-    #[inline(always)]
-    pub fn dress(&mut self) {
-        // SAFETY: this is the running fiber.
-        unsafe { arch::set_fs_base(self.fs) };
     }
 
     /// Lets it run unobserved for a while; in a replay every raw event is looked at.

@@ -64,7 +64,7 @@ impl Contents {
 
 /// Whether statics are to be compared after so many executions of a process: soon, and now and then.
 pub fn is_time_to_compare(executions: u64) -> bool {
-    executions.is_power_of_two() || executions.is_multiple_of(crate::brisk::SHIFT)
+    executions.is_power_of_two() || executions.is_multiple_of(crate::fast::CHUNK)
 }
 
 /// Whether the failure in the store comes again under its schedule in a child that has run nothing before, in which `run`

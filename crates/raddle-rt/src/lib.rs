@@ -9,15 +9,13 @@
 //! runs on belongs to the fiber that called it.
 
 mod arch;
-mod bare;
-mod brisk;
 mod check;
 mod circle;
 mod clock;
 mod control;
-mod crew;
 mod export;
 mod failure;
+mod fast;
 mod fiber;
 mod hang;
 mod heap;
@@ -33,7 +31,6 @@ mod names;
 mod offsets;
 mod owners;
 mod pages;
-mod patch;
 mod progress;
 mod real;
 mod rewind;
@@ -43,7 +40,6 @@ mod search;
 mod shadow;
 mod signals;
 mod sites;
-mod sprint;
 mod stack;
 mod standing;
 mod start;
@@ -56,7 +52,7 @@ mod tsc;
 
 /// Ends the process without running anything of the program.
 pub(crate) fn quit(code: i32) -> ! {
-    crew::process_ends(code);
+    fast::parallel::process_ends(code);
     // SAFETY: the raw system call.
     unsafe {
         std::arch::asm!("syscall", in("rax") libc::SYS_exit_group, in("rdi") code, options(noreturn, nostack));

@@ -9,7 +9,7 @@
 use crate::fiber::State;
 use crate::owners;
 use crate::rounds::Circle;
-use crate::runtime::{Mode, Runtime, alone, brisk, load, me, rt, step};
+use crate::runtime::{Mode, Runtime, alone, load, me, rt, step, unrecorded};
 use raddle_core::{Event, Op, SiteId, Trace, Transfer};
 
 /// Raw events without a dispatch after which a thread is made to yield: it may be spinning on memory that
@@ -64,7 +64,7 @@ fn impatient(site: SiteId) {
             }
         }
     } else if !alone() && !owners::is_patient() {
-        r.end_sprint();
+        r.flush();
         r.store.impatient = true;
         let (steps, urged) = (r.steps, me().urged);
         let e = r.event(site, Op::Yield);
@@ -114,13 +114,13 @@ pub fn saw(site: SiteId, addr: usize, size: u8, value: u128) {
 
 /// Notes a visible write: the thread gets somewhere.
 pub fn progressed() {
-    progressed_briskly();
+    progressed_unrecorded();
     me().circle = Circle::default();
 }
 
-/// The same in a brisk execution, where nobody asks for circles.
+/// The same in an unrecorded execution, where nobody asks for circles.
 #[inline(always)]
-pub fn progressed_briskly() {
+pub fn progressed_unrecorded() {
     let f = me();
     f.yields = 0;
     f.spin.clear();
@@ -198,9 +198,9 @@ impl Runtime {
     /// a strategy, or has much to do, gets to an end; whoever keeps others from theirs does not, and goes round in circles.
     #[cold]
     pub fn overrun(&mut self) {
-        if brisk() {
+        if unrecorded() {
             if self.steps > self.store.job.max_steps {
-                crate::brisk::too_long();
+                crate::fast::too_long();
             }
             self.store.limit = self.store.job.max_steps;
             return;

@@ -128,9 +128,9 @@ pub fn back() {
 
 /// Something is done to this process that going back does not undo.
 pub fn soil() {
-    crate::bare::forbid();
+    crate::fast::forbid_lazy_tls();
     // It may look at locks that nobody needs any more and whose memory is about to go.
-    rt().end_sprint();
+    rt().flush();
     // SAFETY: one thread.
     unsafe { SOILED = true };
 }

@@ -4,7 +4,7 @@
 //! it has tried would be confused if the rules changed from one execution to the next, so it is made twice: for these
 //! executions, and for the others.
 
-use crate::brisk;
+use crate::fast;
 use crate::heap;
 use crate::store::Store;
 use raddle_core::protocol::{Timeouts, Unexplored};
@@ -26,7 +26,7 @@ impl Store {
     pub fn begin_search(&mut self, number: u64) -> bool {
         let possible = self.may_be_late();
         self.turn_to(possible && number > PUNCTUAL && number.is_multiple_of(RARELY));
-        self.apart = brisk::is_apart(self, number);
+        self.apart = fast::is_apart(self, number);
         if self.apart {
             self.strategy.begin_apart(number);
             return true;

@@ -1,8 +1,8 @@
 //! Fatal signals of the program, caught on a stack of their own.
 
-use crate::bare;
 use crate::circle;
 use crate::failure;
+use crate::fast;
 use crate::hooks::plain;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
@@ -28,7 +28,7 @@ pub fn owns(addr: usize) -> bool {
 
 extern "C" fn caught(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes valid information.
-    if signal == libc::SIGSEGV && bare::mend(unsafe { (*info).si_addr() as usize }) {
+    if signal == libc::SIGSEGV && fast::mend(unsafe { (*info).si_addr() as usize }) {
         return;
     }
     // SAFETY: as above.
@@ -39,7 +39,7 @@ extern "C" fn caught(signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
     if signal == libc::SIGTRAP && circle::trapped(unsafe { &*info }, unsafe { &mut *context.cast() }) {
         return;
     }
-    bare::forbid();
+    fast::forbid_lazy_tls();
     // A second one, in here, gets the default treatment: the parent sees how the child died.
     // SAFETY: async-signal-safe calls; the kernel passes valid information.
     let addr = unsafe {

@@ -7,7 +7,7 @@
 //! What is learned about a site (is it a scheduling point? does it touch shared memory?) stays for all later
 //! executions.
 
-use crate::brisk;
+use crate::fast;
 use crate::fiber::Fiber;
 use crate::heap::persistent;
 use crate::hooks::RECENT;
@@ -67,8 +67,8 @@ const COUNTS: u32 = 1;
 const PRINTS: usize = 4096;
 /// Most words of a stack that are looked at for its print.
 const PRINTED: usize = 2048;
-/// Most words in the print of a stack in a brisk execution.
-const PRINTED_BRISKLY: usize = 3;
+/// Most words in the print of a stack in an unrecorded execution.
+const PRINTED_UNRECORDED: usize = 3;
 /// How far up the stack a chain goes.
 const DEPTH: usize = 24;
 
@@ -216,7 +216,7 @@ impl Sites {
 
     /// What the stack of the running thread looks like from a slot up to its innermost function of a crate under test:
     /// a number made of all words that could be return addresses, and where they are. The same print means the same
-    /// walk. `None` if there is no such function. Nobody looks at the sites of a brisk execution, but for what follows from them,
+    /// walk. `None` if there is no such function. Nobody looks at the sites of an unrecorded execution, but for what follows from them,
     /// so there the innermost words, the function and the distance do.
     pub fn stack_print(&mut self, from: usize, me: &Fiber, image: &mut Image) -> Option<u64> {
         let own = me.calls.slots().iter().rev().copied().find(|&slot| {
@@ -230,7 +230,7 @@ impl Sites {
         }
         // SAFETY: the words between that slot and the frame of a function in progress are this stack's.
         let word = |at: usize| unsafe { *(at as *const usize) };
-        let mut left = if runtime::brisk() { PRINTED_BRISKLY } else { PRINTED };
+        let mut left = if runtime::unrecorded() { PRINTED_UNRECORDED } else { PRINTED };
         let mut at = from;
         while at <= own && left > 0 {
             if word(at).wrapping_sub(low) < high - low {
@@ -239,7 +239,7 @@ impl Sites {
             }
             at += 8;
         }
-        if runtime::brisk() {
+        if runtime::unrecorded() {
             print = mix(!print ^ word(own) as u64);
         }
         Some(print)
@@ -278,7 +278,7 @@ impl Sites {
     }
 
     fn add(&mut self, chain: impl Iterator<Item = usize>, kind: AccessKind, image: &mut Image) -> SiteId {
-        brisk::meets_news();
+        fast::saw_unknown_code();
         let chain: Vec<usize> = persistent(|| chain.collect());
         let class = image.classify(&chain, kind);
         self.list.push(SiteInfo {
@@ -318,7 +318,7 @@ impl Sites {
             s.hides = false;
         }
         self.points = 0;
-        crate::hooks::listen_again();
+        crate::hooks::invalidate_all();
         self.counts_observed = false;
         self.locks_tried = false;
         self.poison_observed = false;
@@ -341,7 +341,7 @@ impl Sites {
     pub fn hides(&mut self, id: SiteId) -> bool {
         let news = !std::mem::replace(&mut self.list[id.0 as usize].hides, true);
         if news {
-            crate::hooks::listen_again();
+            crate::hooks::invalidate_all();
         }
         news
     }

@@ -54,7 +54,7 @@ impl ThreadSet {
 
     /// Adds threads with small numbers.
     #[inline]
-    pub fn add_few(&mut self, few: Few) {
+    pub fn add_few(&mut self, few: SmallSet) {
         self.low |= few.0;
     }
 
@@ -89,15 +89,15 @@ impl ThreadSet {
     /// The member with `k` others before it.
     #[inline(always)]
     pub fn nth(&self, k: usize) -> Option<usize> {
-        if self.high.is_empty() { Few(self.low).nth(k) } else { self.iter().nth(k) }
+        if self.high.is_empty() { SmallSet(self.low).nth(k) } else { self.iter().nth(k) }
     }
 }
 
 /// A set of threads with small numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Few(u64);
+pub struct SmallSet(u64);
 
-impl Few {
+impl SmallSet {
     /// How many there are.
     #[inline(always)]
     pub fn len(self) -> usize {
@@ -204,23 +204,23 @@ impl Standing {
     /// If everybody but the running thread stands still for certain, is ready or stands before a lock, and there are few: those
     /// who can go on, and the running thread if it `can`.
     #[inline(always)]
-    pub fn able_with(&self, me: usize, can: bool) -> Option<Few> {
+    pub fn able_with(&self, me: usize, can: bool) -> Option<SmallSet> {
         let bit = 1u64 << (me % BITS);
         let others = self.unclear.low | self.unsettled.low & !bit;
         let able = self.ready.low | self.passing().0 | if can { bit } else { 0 };
-        (others == 0 && !self.many && able != 0).then_some(Few(able))
+        (others == 0 && !self.many && able != 0).then_some(SmallSet(able))
     }
 
     /// Those before a lock that is free.
     #[inline(always)]
-    pub fn passing(&self) -> Few {
+    pub fn passing(&self) -> SmallSet {
         let (mut left, mut open) = (self.gated, 0);
         while left != 0 {
             let i = left.trailing_zeros();
             left &= left - 1;
             open |= (self.gates[i as usize & (BITS - 1)].is_it() as u64) << i;
         }
-        Few(open)
+        SmallSet(open)
     }
 
     /// A thread with a small number that went on stands before a step that it can take.
@@ -250,10 +250,10 @@ impl Standing {
 
     /// If everybody but the running thread stands still for certain, is ready or stands before a lock, and there are few: those
     /// and the running thread.
-    pub fn runners(&self, me: usize) -> Option<Few> {
+    pub fn runners(&self, me: usize) -> Option<SmallSet> {
         let bit = 1u64 << (me % BITS);
         let still = self.unclear.low == 0 && self.unsettled.low == bit && !self.many;
-        still.then_some(Few(self.ready.low | self.gated | bit))
+        still.then_some(SmallSet(self.ready.low | self.gated | bit))
     }
 
     /// Nobody is there.

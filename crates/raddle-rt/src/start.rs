@@ -1,7 +1,7 @@
 //! The beginning of the process.
 
 use crate::arch;
-use crate::crew::Past;
+use crate::fast::parallel::Past;
 use crate::fiber::State;
 use crate::heap;
 use crate::image::Image;
@@ -183,14 +183,14 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             learned: false,
             learned_in: 0,
             apart: false,
-            strange: false,
-            brisk: false,
+            saw_unknown_code: false,
+            unrecorded: false,
             dice: None,
             impatient: false,
             guessed: false,
             repeats: false,
-            never_brisk: false,
-            crew: Past::default(),
+            never_unrecorded: false,
+            parallel: Past::default(),
             now_ms: 0,
             progress_ms: 0,
             reached: Reached::default(),
@@ -255,8 +255,8 @@ pub fn begin_search(store: &mut Store) -> Result<(), String> {
     store.most_threads = 0;
     store.gives_up = false;
     store.learned_in = 0;
-    store.never_brisk = false;
-    store.crew = Past::default();
+    store.never_unrecorded = false;
+    store.parallel = Past::default();
     store.impatient = false;
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! Everything in here lives in the shared region of the runtime's heap (see `heap`): it must be created and
 //! grown inside [`persistent`](crate::heap::persistent).
 
-use crate::crew::Past;
+use crate::fast::parallel::Past;
 use crate::image::Image;
 use crate::names::{Names, Places};
 use crate::sites::Sites;
@@ -27,7 +27,7 @@ pub enum End {
     /// A child that ran many executions has no more to do.
     Batch(Stop),
     /// The executions that follow are for several processes.
-    Crew,
+    Parallel,
     /// Executions in one process depend on those before them.
     Dependent,
 }
@@ -82,22 +82,22 @@ pub struct Store {
     pub learned_in: u64,
     /// The execution in progress was begun apart from the others.
     pub apart: bool,
-    /// The execution in progress is a brisk one and has come to code that no execution which was looked at has come to.
-    pub strange: bool,
-    /// The execution in progress is a brisk one.
-    pub brisk: bool,
+    /// The execution in progress is an unrecorded one and has come to code that no execution which was looked at has come to.
+    pub saw_unknown_code: bool,
+    /// The execution in progress is an unrecorded one.
+    pub unrecorded: bool,
     /// The dice as they were when it began, if it is one.
     pub dice: Option<Dice>,
     /// A thread had to be made to yield in an execution in which accesses are counted.
     pub impatient: bool,
     /// A call of a sequential order was interrupted in the execution in progress because it seemed to wait, which is not certain.
     pub guessed: bool,
-    /// The execution in progress repeats a brisk one with the same dice: nothing is learned that would change its steps.
+    /// The execution in progress repeats an unrecorded one with the same dice: nothing is learned that would change its steps.
     pub repeats: bool,
     /// No execution is to be one.
-    pub never_brisk: bool,
+    pub never_unrecorded: bool,
     /// How searching in several processes went.
-    pub crew: Past,
+    pub parallel: Past,
     /// A test that returns without a panic and without a word passes; learned from its harness.
     pub quiet_means_passed: bool,
     /// Milliseconds since the search began, as the parent last looked.
@@ -182,7 +182,7 @@ impl Store {
             if self.replay.is_some() { self.job.max_steps } else { FIRST_LOOK.min(self.job.max_steps) };
         self.last_steps = 0;
         self.learned = false;
-        self.strange = false;
+        self.saw_unknown_code = false;
         self.guessed = false;
         self.output.clear();
     }

@@ -1,6 +1,7 @@
 //! Creating, joining and ending threads.
 
 use crate::arch;
+use crate::fast;
 use crate::fiber::{Fiber, Start, State, Wait, WaitKind, Woken};
 use crate::hooks::calls::Calls;
 use crate::owners::Destructors;
@@ -16,13 +17,9 @@ pub fn blank(id: u32, fs: usize) -> Fiber {
     Fiber {
         sp: 0,
         fs,
-        next_fs: fs,
-        bare_since: 0,
-        last_exit: 0,
+        fast: fast::Thread::new(fs),
         id: ThreadId(id),
         state: State::Unsettled,
-        spot: None,
-        acquires: 0,
         pending: Event::new(id, 0, Op::Start),
         raw: 0,
         after: false,
@@ -130,7 +127,7 @@ impl Runtime {
         f.start = Some((start, arg));
         f.renew_patience(self.mode, self.patience);
         // What happened before what is asked where accesses are looked at.
-        if !runtime::brisk() {
+        if !runtime::unrecorded() {
             let current = self.current();
             if let Some(parent) = self.fibers.get_mut(current) {
                 f.clock.extend_from_slice(&parent.clock);
@@ -193,7 +190,7 @@ pub fn join(other: usize, site: SiteId) -> usize {
     }
     let r = rt();
     r.fibers[other].joined = true;
-    if !runtime::brisk() {
+    if !runtime::unrecorded() {
         let theirs = std::mem::take(&mut r.fibers[other].clock);
         let mine = &mut r.me().clock;
         if mine.len() < theirs.len() {

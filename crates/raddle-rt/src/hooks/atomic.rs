@@ -1,12 +1,11 @@
 //! Atomic accesses, whatever their width: what is announced before they happen and recorded afterwards. Fences.
 
-use super::briskly::Task;
 use super::{Verdict, filter, matters, remember, site, stand};
+use crate::fast::{self, AtomicOp, Register};
 use crate::fiber::{Gate, State};
 use crate::image::{self, AccessKind, Class, LockFamily, LockOp, LockStep};
 use crate::memory;
 use crate::owners;
-use crate::patch::{self, Register};
 use crate::progress;
 use crate::rounds::Circle;
 use crate::runtime::{self, Inside, rt};
@@ -111,16 +110,23 @@ pub fn announce(p: &mut Pending, shape: Shape, pc: usize) {
     super::plain::settle_store();
     let (site, class, by_pc) = site(pc, shape.kind());
     p.site = site;
-    if class == Class::Data && !runtime::calm() && memory::owns(p.addr) && rt().store.sites.get(site).point {
+    if class == Class::Data
+        && !runtime::calls_only()
+        && memory::owns(p.addr)
+        && rt().store.sites.get(site).point
+    {
         p.record = Record::Data;
         at_point(p, shape);
-        if runtime::brisk() {
-            super::heat(pc);
+        if runtime::unrecorded() {
+            super::mark_fast_atomic(pc);
         }
     } else {
         announce_other(p, shape, pc, class, by_pc);
-        if by_pc && runtime::brisk() && Task::of(class).is_some_and(|(task, _)| task != Task::Data) {
-            super::heat(pc);
+        if by_pc
+            && runtime::unrecorded()
+            && AtomicOp::of(class).is_some_and(|(task, _)| task != AtomicOp::Data)
+        {
+            super::mark_fast_atomic(pc);
         }
     }
     runtime::access_at(p.addr);
@@ -147,8 +153,8 @@ fn announce_other(p: &mut Pending, shape: Shape, pc: usize, class: Class, by_pc:
     match class {
         Class::Data => {
             visible(p, shape, Record::Data);
-            if !p.counts() && patch::is_on() {
-                super::bore(pc);
+            if !p.counts() && fast::hooks_are_out() {
+                super::mark_not_a_point(pc);
             }
         }
         Class::Lock { family, op, mode, step } => lock(p, family, op, image::mode(mode), step),
@@ -157,7 +163,7 @@ fn announce_other(p: &mut Pending, shape: Shape, pc: usize, class: Class, by_pc:
             if !r.store.sites.counts_observed {
                 r.store.learned = true;
                 r.store.sites.counts_observed = true;
-                super::listen_again();
+                super::invalidate_all();
             }
             visible(p, shape, Record::Sync);
         }
@@ -180,7 +186,7 @@ fn announce_other(p: &mut Pending, shape: Shape, pc: usize, class: Class, by_pc:
                 owners::dull();
             }
             if by_pc || Sites::counts(site) {
-                super::hush(pc);
+                super::mark_irrelevant(pc);
             }
             progress::patience(site);
         }
@@ -193,7 +199,7 @@ fn poison_matters(shape: Shape) -> bool {
     if shape == Shape::Load && runtime::me().held.is_empty() && !r.store.sites.poison_observed {
         r.store.sites.poison_observed = true;
         r.store.learned = true;
-        super::listen_again();
+        super::invalidate_all();
     }
     r.store.sites.poison_observed
 }
@@ -203,8 +209,8 @@ fn owner_gone(p: &mut Pending, shape: Shape, pc: usize, class: Class) {
     if rt().store.sites.get(p.site).point {
         visible(p, shape, Record::Sync);
     } else {
-        if runtime::brisk() {
-            super::bore(pc);
+        if runtime::unrecorded() {
+            super::mark_not_a_point(pc);
         }
         progress::patience(p.site);
     }
@@ -219,9 +225,9 @@ fn owner_gone(p: &mut Pending, shape: Shape, pc: usize, class: Class) {
 fn visible(p: &mut Pending, shape: Shape, record: Record) {
     let write = shape != Shape::Load;
     let size = p.size as usize;
-    if runtime::calm() {
+    if runtime::calls_only() {
         p.record = Record::Calm;
-        calmly(p, shape);
+        by_calls_only(p, shape);
         return;
     }
     let verdict = filter(p.site, p.addr, size, write);
@@ -253,8 +259,8 @@ fn visible(p: &mut Pending, shape: Shape, record: Record) {
     }
 }
 
-/// A step in a calm execution: the strategy sees it only if the thread stands aside.
-fn calmly(p: &mut Pending, shape: Shape) {
+/// A step in a calls-only execution: the strategy sees it only if the thread stands aside.
+fn by_calls_only(p: &mut Pending, shape: Shape) {
     let state = if shape == Shape::Store { State::Ready } else { progress::before_read() };
     if state != State::Ready {
         p.var = rt().var(p.addr);
@@ -295,7 +301,7 @@ fn lock(p: &mut Pending, family: LockFamily, op: LockOp, mode: LockMode, step: L
         reader: rwlock && mode == LockMode::Shared,
         writer: rwlock && mode == LockMode::Exclusive,
     };
-    let var = if runtime::calm() && r.open(gate) { p.var } else { r.var(addr) };
+    let var = if runtime::calls_only() && r.open(gate) { p.var } else { r.var(addr) };
     p.var = var;
     match op {
         _ if second_half || step == LockStep::Contends => {
@@ -384,9 +390,9 @@ extern "C" fn fence(mo: i32, pc: usize) {
         return;
     }
     let _inside = Inside::enter();
-    if patch::is_news(pc) {
+    if fast::first_visit(pc) {
         // Nobody has to stop at one.
-        patch::silence(pc);
+        fast::drop_hook(pc);
     }
     if !matters(pc) {
         return;
@@ -404,7 +410,7 @@ extern "C" fn fence(mo: i32, pc: usize) {
                 owners::dull();
             }
             if by_pc || Sites::counts(s) && !r.store.sites.counts_observed {
-                super::hush(pc);
+                super::mark_irrelevant(pc);
             }
         }
     }

@@ -6,9 +6,8 @@
 //! the place where each function on the stack is *now*, also when the innermost one called into code that is
 //! not instrumented.
 
-use crate::bare;
+use crate::fast::{self, Thread};
 use crate::fiber::Fiber;
-use crate::patch;
 use crate::runtime::{self, Inside};
 use std::arch::naked_asm;
 use std::mem::offset_of;
@@ -75,7 +74,7 @@ impl Default for Calls {
 const LEN: usize = offset_of!(Fiber, calls) + offset_of!(Calls, len);
 const ROOM: usize = offset_of!(Fiber, calls) + offset_of!(Calls, room);
 const AT: usize = offset_of!(Fiber, calls) + offset_of!(Calls, at);
-const LAST_EXIT: usize = offset_of!(Fiber, last_exit);
+const LAST_EXIT: usize = offset_of!(Fiber, fast) + offset_of!(Thread, last_exit);
 
 /// There is no room for the slot of a function that begins.
 extern "C" fn entered_deeper(slot: usize) {
@@ -89,33 +88,34 @@ extern "C" fn entered_anew(slot: usize) {
     runtime::me().calls.push(slot);
 }
 
-/// The same for one that ends. What follows is not known: it may need the thread pointer.
+/// A function ends while hooks are taken out of the code; `slot` holds the return address of this call, which from now on leads to
+/// [`exited`] at once, if that can be done. What follows is not known: it may need the thread pointer.
 extern "C" fn exited_anew(slot: usize) {
     let pc = replace(slot, exited as *const () as usize);
     let f = runtime::me();
     f.calls.pop();
-    f.last_exit = pc;
-    f.dress();
+    f.fast.last_exit = pc;
+    f.restore_fs();
 }
 
 fn replace(slot: usize, by: usize) -> usize {
     // SAFETY: the slot was made by the call of the hook that is in progress.
     let pc = unsafe { (slot as *const usize).read() };
-    if patch::is_news(pc) {
+    if fast::first_visit(pc) {
         let _inside = Inside::enter();
-        patch::replace(pc, if bare::is_needed_after(pc) { exited_to_more as *const () as usize } else { by });
+        fast::replace(pc, if fast::is_needed_after(pc) { exited_to_more as *const () as usize } else { by });
     }
     pc
 }
 
 /// What follows the end of a function, before the return address `pc`, needs the thread pointer; tells whether that can be seen to.
 pub fn needs_more(pc: usize) -> bool {
-    patch::replace_again(pc, exited as *const () as usize, exited_to_more as *const () as usize)
+    fast::replace_again(pc, exited as *const () as usize, exited_to_more as *const () as usize)
 }
 
 /// A function ends after which the thread pointer is needed.
-extern "C" fn dress() {
-    runtime::me().dress();
+extern "C" fn restore_fs() {
+    runtime::me().restore_fs();
 }
 
 /// Hook: a function begins; the argument is its return address.
@@ -134,13 +134,13 @@ pub unsafe extern "C" fn __tsan_func_entry(caller: usize) {
         "jmp {anew}",
         "2: ret",
         listening = sym runtime::LISTENING,
-        taken_out = sym patch::ON,
+        taken_out = sym fast::ON,
         entered = sym entered,
         anew = sym entered_anew,
     )
 }
 
-/// The same where it is known that an execution is in progress.
+/// A function begins, and it is known that an execution is in progress.
 #[unsafe(naked)]
 unsafe extern "C" fn entered() {
     naked_asm!(
@@ -179,13 +179,13 @@ pub unsafe extern "C" fn __tsan_func_exit() {
         "jmp {anew}",
         "2: ret",
         listening = sym runtime::LISTENING,
-        taken_out = sym patch::ON,
+        taken_out = sym fast::ON,
         exited = sym exited,
         anew = sym exited_anew,
     )
 }
 
-/// The same where it is known that an execution is in progress. Leaves behind where it was called.
+/// A function ends, and it is known that an execution is in progress. Leaves behind where it was called.
 #[unsafe(naked)]
 unsafe extern "C" fn exited() {
     naked_asm!(
@@ -204,10 +204,10 @@ unsafe extern "C" fn exited() {
     )
 }
 
-/// The same where what follows needs the thread pointer.
+/// A function ends in an execution, and what follows needs the thread pointer.
 #[unsafe(naked)]
 unsafe extern "C" fn exited_to_more() {
-    naked_asm!("call {exited}", "jmp {dress}", exited = sym exited, dress = sym dress)
+    naked_asm!("call {exited}", "jmp {restore_fs}", exited = sym exited, restore_fs = sym restore_fs)
 }
 
 /// Hook: a module's constructor.

@@ -22,18 +22,20 @@ macro_rules! entry {
 
 pub mod atomic;
 pub mod atomic128;
-pub mod briskly;
 pub mod calls;
-mod known;
 pub mod plain;
-mod width;
+mod site_cache;
+pub mod width;
 
-pub use known::{bore, caches, dress, heat, hot, hush, listen_again, quiet, site};
+pub use atomic::Shape;
+pub use site_cache::{
+    caches, fast_atomic, invalidate_all, is_irrelevant, mark_fast_atomic, mark_irrelevant, mark_not_a_point,
+    restore_fs_after, site,
+};
 
-use crate::brisk;
+use crate::fast;
 use crate::fiber::State;
 use crate::memory;
-use crate::patch;
 use crate::progress;
 use crate::runtime::{self, Inside, Mode, in_stack, rt};
 use crate::shadow::{Clash, POINT, Touch};
@@ -81,25 +83,25 @@ pub fn remember_much() {
 pub fn matters(pc: usize) -> bool {
     let me = runtime::me();
     me.raw += 1;
-    !(runtime::alone() || me.raw < me.raw_limit && quiet(pc))
+    !(runtime::alone() || me.raw < me.raw_limit && is_irrelevant(pc))
 }
 
-/// An operation that a hook does in place of the program does not matter here, as things stand: in brisk executions the function at
-/// `just`, which does nothing else, is called from now on.
+/// An operation that a hook does in place of the program does not matter here, as things stand: in unrecorded executions the function
+/// that `raw` names, which does nothing else, is called from now on.
 #[inline(always)]
-fn calm_down(pc: usize, just: usize) {
-    if !runtime::alone() && patch::is_news(pc) && !rt().store.sites.have_point_at(pc) {
+fn skip_from_now_on(pc: usize, raw: impl FnOnce() -> usize) {
+    if !runtime::alone() && fast::first_visit(pc) && !rt().store.sites.have_point_at(pc) {
         let _inside = Inside::enter();
-        meet(pc);
-        patch::replace(pc, just);
+        visit(pc);
+        fast::replace(pc, raw());
     }
 }
 
-/// A brisk execution comes to a hook for the first time: if nobody has ever asked about the access before the return address `pc`, it
-/// is news.
-fn meet(pc: usize) {
+/// An unrecorded execution comes to a hook for the first time: if nobody has ever asked about the access before the return address `pc`, it
+/// is repeated and recorded.
+fn visit(pc: usize) {
     if !runtime::alone() && !rt().store.sites.know(pc) {
-        brisk::meets_news();
+        fast::saw_unknown_code();
     }
 }
 
@@ -111,7 +113,7 @@ pub fn filter(site: SiteId, addr: usize, size: usize, write: bool) -> Verdict {
     if point && memory::owns(addr) {
         return Verdict::Point;
     }
-    if !point && runtime::brisk() {
+    if !point && runtime::unrecorded() {
         return Verdict::Private;
     }
     if !memory::owns(addr) {
@@ -138,7 +140,7 @@ pub fn filter(site: SiteId, addr: usize, size: usize, write: bool) -> Verdict {
 /// Remembers an access in the shadow memory and learns from clashes.
 #[inline(always)]
 pub fn remember(site: SiteId, addr: usize, size: usize, write: bool) {
-    if !runtime::brisk() {
+    if !runtime::unrecorded() {
         touch_shadow(site, addr, size, write);
     }
 }
@@ -172,7 +174,7 @@ pub fn remember_end(site: SiteId, addr: usize, size: usize, excused: impl Fn(Thr
     }
     if learned {
         r.store.learned = true;
-        listen_again();
+        invalidate_all();
     }
 }
 
@@ -207,7 +209,7 @@ fn touch_shadow(site: SiteId, addr: usize, size: usize, write: bool) {
     );
     if learned {
         r.store.learned = true;
-        listen_again();
+        invalidate_all();
     }
 }
 

@@ -1,10 +1,10 @@
 //! Plain accesses, ranges and the memory functions.
 
-use super::{Verdict, calm_down, filter, remember, site, stand};
+use super::{Verdict, filter, remember, site, skip_from_now_on, stand};
+use crate::fast;
 use crate::fiber::Fiber;
 use crate::image::{AccessKind, Class};
 use crate::owners;
-use crate::patch;
 use crate::progress;
 use crate::rounds::Circle;
 use crate::runtime::{self, Inside, Mode, access, in_stack, load, rt};
@@ -31,31 +31,32 @@ pub fn forget_store(addr: usize) {
 
 /// Most accesses are private or none of the program's business, and end here.
 extern "C" fn accessed(addr: usize, kind: usize, pc: usize) {
-    if patch::is_news(pc) {
+    if fast::first_visit(pc) {
         // What the answer costs is paid once.
         return accessed_first(addr, kind, pc);
     }
     let me = runtime::me();
     me.raw += 1;
-    if kind & WRITE != 0 && runtime::calm() {
+    if kind & WRITE != 0 && runtime::calls_only() {
         wrote(me, addr, kind & 0xff);
     }
     if runtime::alone()
-        || me.raw < me.raw_limit && (runtime::calm() || private(me, addr, kind & 0xff) || super::quiet(pc))
+        || me.raw < me.raw_limit
+            && (runtime::calls_only() || private(me, addr, kind & 0xff) || super::is_irrelevant(pc))
     {
         return;
     }
     matters(addr, kind, pc);
 }
 
-/// The first access at a place in brisk executions.
+/// The first access at a place in unrecorded executions.
 #[cold]
 fn accessed_first(addr: usize, kind: usize, pc: usize) {
     let _inside = Inside::enter();
     if !private(runtime::me(), addr, kind & 0xff) {
-        super::meet(pc);
+        super::visit(pc);
     }
-    if !patch::silence(pc) {
+    if !fast::drop_hook(pc) {
         touched(addr, kind & 0xff, kind & WRITE != 0, pc);
     }
 }
@@ -91,7 +92,7 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
     if write {
         wrote(me, addr, size);
     }
-    if runtime::calm() || private(me, addr, size) {
+    if runtime::calls_only() || private(me, addr, size) {
         progress::patience(me.anchor);
         return;
     }
@@ -99,15 +100,15 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
     let (s, class, by_pc) = site(pc, if write { AccessKind::PlainWrite } else { AccessKind::PlainRead });
     if class != Class::Data {
         if by_pc {
-            super::hush(pc);
-        } else if runtime::brisk() {
-            super::bore(pc);
+            super::mark_irrelevant(pc);
+        } else if runtime::unrecorded() {
+            super::mark_not_a_point(pc);
         }
         progress::patience(s);
         return;
     }
-    if runtime::brisk() && !rt().store.sites.get(s).point {
-        super::bore(pc);
+    if runtime::unrecorded() && !rt().store.sites.get(s).point {
+        super::mark_not_a_point(pc);
         progress::patience(s);
         return;
     }
@@ -128,7 +129,7 @@ fn touched(addr: usize, size: usize, write: bool, pc: usize) {
     }
     if write {
         progress::progressed();
-        if bytes != 0 && !runtime::brisk() {
+        if bytes != 0 && !runtime::unrecorded() {
             runtime::me().store = Some((rt().store.trace.events.len(), addr, bytes));
         }
         let e = rt().event(s, Op::Write(access(var, bytes)));
@@ -197,9 +198,9 @@ extern "C" fn range(addr: usize, size: usize, pc: usize, write: usize) {
         return;
     }
     let _inside = Inside::enter();
-    if patch::is_news(pc) {
-        super::meet(pc);
-        if patch::silence(pc) {
+    if fast::first_visit(pc) {
+        super::visit(pc);
+        if fast::drop_hook(pc) {
             return;
         }
     }
@@ -255,7 +256,8 @@ fn copied(dst: usize, src: usize, len: usize, pc: usize) {
     let me = runtime::me();
     let own = |at| private(me, at, len) && private(me, at, 1);
     if runtime::alone()
-        || me.raw + 2 < me.raw_limit && (runtime::calm() || own(src) && own(dst) || super::quiet(pc))
+        || me.raw + 2 < me.raw_limit
+            && (runtime::calls_only() || own(src) && own(dst) || super::is_irrelevant(pc))
     {
         me.raw += 2;
         wrote(me, dst, len);
@@ -269,21 +271,21 @@ fn copied(dst: usize, src: usize, len: usize, pc: usize) {
 }
 
 extern "C" fn memcpy(dst: *mut u8, src: *const u8, len: usize, pc: usize) -> *mut u8 {
-    calm_down(pc, libc::memcpy as *const () as usize);
+    skip_from_now_on(pc, || libc::memcpy as *const () as usize);
     copied(dst as usize, src as usize, len, pc);
     // SAFETY: the caller's promise to memcpy.
     unsafe { libc::memcpy(dst.cast(), src.cast(), len).cast() }
 }
 
 extern "C" fn memmove(dst: *mut u8, src: *const u8, len: usize, pc: usize) -> *mut u8 {
-    calm_down(pc, libc::memmove as *const () as usize);
+    skip_from_now_on(pc, || libc::memmove as *const () as usize);
     copied(dst as usize, src as usize, len, pc);
     // SAFETY: the caller's promise to memmove.
     unsafe { libc::memmove(dst.cast(), src.cast(), len).cast() }
 }
 
 extern "C" fn memset(dst: *mut u8, byte: i32, len: usize, pc: usize) -> *mut u8 {
-    calm_down(pc, libc::memset as *const () as usize);
+    skip_from_now_on(pc, || libc::memset as *const () as usize);
     if len != 0 && runtime::controlled() {
         let _inside = Inside::enter();
         rt().tick();

@@ -154,7 +154,7 @@ fn covering(store: &mut Store, hunt: &mut Hunt, part: fn(&mut Store, &mut Hunt))
 fn execute(store: &Store, hunt: &mut Hunt, calm: bool) -> u64 {
     let r = rt();
     r.mode = if store.replay.is_some() { Mode::Replay } else { Mode::Search };
-    runtime::set_calm(calm);
+    runtime::set_calls_only(calm);
     hunt.executing = true;
     // The execution reaches all of this through `hunt()`, and the zygote reads it should this process end: nothing
     // that is written here may be left out because nobody in this function reads it.
@@ -162,7 +162,7 @@ fn execute(store: &Store, hunt: &mut Hunt, calm: bool) -> u64 {
     r.execute(root, 0);
     std::hint::black_box(&mut *hunt);
     hunt.executing = false;
-    runtime::set_calm(false);
+    runtime::set_calls_only(false);
     malloc::heap().bytes as u64
 }
 
@@ -333,7 +333,9 @@ fn bury(store: &mut Store, hunt: &mut Hunt, fate: &Fate) {
         End::Failed => (Outcome::Failed(store.failure.as_ref().map_or(Kind::Crash, |f| f.kind)), None),
         End::Diverged(why) => (Outcome::Abandoned, Some(why)),
         End::Abandoned => (Outcome::Abandoned, None),
-        End::Running | End::Passed | End::Batch(_) | End::Crew | End::Dependent => (Outcome::Passed, None),
+        End::Running | End::Passed | End::Batch(_) | End::Parallel | End::Dependent => {
+            (Outcome::Passed, None)
+        }
     };
     conclude(store, hunt, outcome, 0);
     if let (Some(reply), Some(why)) = (&mut hunt.reply, why) {

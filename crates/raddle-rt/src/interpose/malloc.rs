@@ -71,7 +71,7 @@ fn allocate_slowly(size: usize, align: usize) -> *mut c_void {
     p
 }
 
-/// In a brisk execution nobody wants to know exactly how many bytes are in use.
+/// In an unrecorded execution nobody wants to know exactly how many bytes are in use.
 const GRAIN: usize = 4096;
 
 /// How many bytes may be in use.
@@ -86,7 +86,7 @@ fn limit() -> usize {
 pub fn begin() {
     let h = heap();
     h.begin();
-    h.noticed = if runtime::brisk() { GRAIN.min(limit()) } else { 0 };
+    h.noticed = if runtime::unrecorded() { GRAIN.min(limit()) } else { 0 };
 }
 
 /// More bytes are in use than were noticed so far.
@@ -95,13 +95,13 @@ fn grew() {
     let _inside = Inside::enter();
     let h = heap();
     rt().store.heartbeat += 1;
-    if runtime::calm() {
+    if runtime::calls_only() {
         hunt::heap_grew();
     }
     if h.bytes > limit() {
         crate::failure::out_of_memory();
     }
-    h.noticed = if runtime::brisk() { (h.bytes + GRAIN).min(limit()) } else { h.bytes };
+    h.noticed = if runtime::unrecorded() { (h.bytes + GRAIN).min(limit()) } else { h.bytes };
 }
 
 /// The running thread is about to free a block. That is a write to all of it, which conflicts with every access of others that
@@ -111,7 +111,7 @@ fn announce_release(addr: usize) {
     owners::dull();
     let site = here();
     let known = rt().store.sites.get(site);
-    let (point, calm) = (known.point, runtime::calm());
+    let (point, calm) = (known.point, runtime::calls_only());
     if point && !calm {
         let r = rt();
         let on = r.var(addr);

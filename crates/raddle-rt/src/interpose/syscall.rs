@@ -25,7 +25,7 @@ unsafe extern "C" fn called(n: i64, a: usize, b: usize, c: usize, d: usize, e: u
     if runtime::controlled() {
         match n {
             libc::SYS_futex => {
-                if let Some(woken) = futex::wake_briskly(a, b, c) {
+                if let Some(woken) = futex::wake_unrecorded(a, b, c) {
                     return woken;
                 }
                 return futex([a, b, c, d, e, f]);

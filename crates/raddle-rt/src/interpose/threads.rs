@@ -69,9 +69,9 @@ pub unsafe extern "C" fn pthread_join(thread: pthread_t, out: *mut *mut c_void) 
     if other == rt().current() {
         return libc::EDEADLK;
     }
-    // In a brisk execution nobody asks where.
+    // In an unrecorded execution nobody asks where.
     let f = runtime::me();
-    let site = if runtime::brisk() && f.raw < f.raw_limit { SiteId(0) } else { here() };
+    let site = if runtime::unrecorded() && f.raw < f.raw_limit { SiteId(0) } else { here() };
     if matches!(rt().fibers[other].state, State::Exited) {
         progress::patience(site);
     }

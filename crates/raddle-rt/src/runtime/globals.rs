@@ -15,10 +15,10 @@ static mut RUNTIME: *mut Runtime = std::ptr::null_mut();
 pub static mut ME: *mut Fiber = std::ptr::null_mut();
 /// There is nobody to share memory with.
 static mut ALONE: bool = true;
-/// The execution is a calm one.
-static mut CALM: bool = false;
-/// The execution is a brisk one.
-static mut BRISK: bool = false;
+/// The execution is a calls-only one.
+static mut CALLS_ONLY: bool = false;
+/// The execution is an unrecorded one.
+static mut UNRECORDED: bool = false;
 /// One of the two.
 static mut UNSEEN: bool = false;
 
@@ -38,7 +38,7 @@ pub(super) fn number() -> usize {
 
 /// Makes a thread the running one.
 #[inline(always)]
-pub(super) fn set_me(fiber: &mut Fiber) {
+pub fn set_me(fiber: &mut Fiber) {
     // SAFETY: one controlled thread.
     unsafe { ME = fiber };
 }
@@ -56,42 +56,42 @@ pub(super) fn set_alone(alone: bool) {
     unsafe { ALONE = alone };
 }
 
-/// Whether the execution is a calm one: calls follow each other, and only the results of calls matter. A thread
+/// Whether the execution is a calls-only one: calls follow each other, and only the results of calls matter. A thread
 /// inside of a call goes on as long as it can, without asking; plain accesses are not looked at, nothing is learned, and
 /// the trace has calls only.
 #[inline(always)]
-pub fn calm() -> bool {
+pub fn calls_only() -> bool {
     // SAFETY: one controlled thread.
-    unsafe { CALM }
+    unsafe { CALLS_ONLY }
 }
 
-/// Makes the next execution a calm one, or not.
-pub fn set_calm(on: bool) {
+/// Makes the next execution a calls-only one, or not.
+pub fn set_calls_only(on: bool) {
     // SAFETY: one controlled thread.
     unsafe {
-        CALM = on;
-        UNSEEN = on || BRISK;
+        CALLS_ONLY = on;
+        UNSEEN = on || UNRECORDED;
     }
 }
 
-/// Whether the execution is a brisk one: only steps at known scheduling points and on locks are looked at, nothing is
-/// learned and nothing recorded (see `brisk`).
+/// Whether the execution is an unrecorded one: only steps at known scheduling points and on locks are looked at, nothing is
+/// learned and nothing recorded (see `fast::unrecorded`).
 #[inline(always)]
-pub fn brisk() -> bool {
+pub fn unrecorded() -> bool {
     // SAFETY: one controlled thread.
-    unsafe { BRISK }
+    unsafe { UNRECORDED }
 }
 
-/// Makes the next execution a brisk one, or not.
-pub fn set_brisk(on: bool) {
+/// Makes the next execution an unrecorded one, or not.
+pub fn set_unrecorded(on: bool) {
     // SAFETY: one controlled thread.
     unsafe {
-        BRISK = on;
-        UNSEEN = on || CALM;
+        UNRECORDED = on;
+        UNSEEN = on || CALLS_ONLY;
     }
 }
 
-/// Whether the execution is a calm or a brisk one, so that nobody asks what it touched.
+/// Whether the execution is a calls-only or an unrecorded one, so that nobody asks what it touched.
 #[inline(always)]
 pub fn unseen() -> bool {
     // SAFETY: one controlled thread.

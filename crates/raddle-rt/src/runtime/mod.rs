@@ -16,13 +16,13 @@ mod switch;
 
 pub use early::EarlyEnds;
 pub use globals::{
-    Inside, LISTENING, ME, active, alone, brisk, calm, controlled, in_stack, install, installed, me, rt,
-    set_active, set_brisk, set_calm, unseen,
+    Inside, LISTENING, ME, active, alone, calls_only, controlled, in_stack, install, installed, me, rt,
+    set_active, set_calls_only, set_me, set_unrecorded, unrecorded, unseen,
 };
 pub use load::{IMPOSSIBLE, access_at, faults, is_programs_fault, load, probe};
 pub use switch::{
-    advance_briskly, after, await_gate, enter_from_host, exit_thread, give_way, hidden_synchronisation,
-    join_key, run_on, step, wait, wake,
+    after, await_gate, dispatch, enter_from_host, exit_thread, give_way, hidden_synchronisation, join_key,
+    pass, step, transfer, wait, wake,
 };
 
 use crate::arch::Context;
@@ -216,7 +216,7 @@ impl Runtime {
     /// Changes where a thread stands. In place, because most callers say to what.
     #[inline(always)]
     pub fn set_state(&mut self, i: usize, state: State) {
-        self.end_sprint();
+        self.flush();
         let f = &mut self.fibers[i];
         f.state = state;
         self.standing.note(i, &state, f.system);
@@ -287,7 +287,7 @@ impl Runtime {
     #[inline(always)]
     pub fn record(&mut self, event: Event) {
         if self.mode == Mode::Replay && self.in_overtime()
-            || unseen() && (brisk() || !matches!(event.op, Op::Enter(_) | Op::Leave(_)))
+            || unseen() && (unrecorded() || !matches!(event.op, Op::Enter(_) | Op::Leave(_)))
         {
             return;
         }
@@ -323,7 +323,7 @@ impl Runtime {
     /// The variable at an address; a new one where memory was freed and allocated again.
     #[inline(always)]
     pub fn var(&mut self, addr: usize) -> VarId {
-        if brisk() {
+        if unrecorded() {
             return VarId(0);
         }
         let slot = (addr >> 2) & (hooks::slots() - 1) & (RECENT - 1);

@@ -5,7 +5,6 @@ use crate::fiber::{Fiber, Gate, State, Test, Wait, Woken};
 use crate::heap;
 use crate::image::Image;
 use crate::sites::Sites;
-use crate::standing::Few;
 use crate::sync::words;
 use raddle_core::strategy::{Choice, Strategy, View};
 use raddle_core::{Event, LockMode, Op, SiteId, ThreadId, Transfer};
@@ -46,7 +45,6 @@ impl Runtime {
     /// Fills `able`; returns a thread that has to be settled first, if there is one.
     #[inline(always)]
     fn collect(&mut self) -> Option<usize> {
-        self.end_sprint();
         let settle = self.standing.unsettled.nth(0);
         if settle.is_some() {
             return settle;
@@ -184,36 +182,9 @@ impl Runtime {
         }
     }
 
-    /// Chooses one of those who are able, if the strategy need not look at them.
-    #[inline(always)]
-    pub(super) fn choose(&mut self, able: Few) -> Option<usize> {
-        let n = able.len();
-        let k = match self.dice {
-            Some(_) if n == 1 => 0,
-            Some(mut dice) => {
-                self.decisions += 1;
-                // SAFETY: they are the strategy's, which stays where it is during an execution and is not used meanwhile.
-                unsafe { dice.as_mut() }.below(n)
-            }
-            None => self.choose_unseen(n)?,
-        };
-        able.nth(k)
-    }
-
-    fn choose_unseen(&mut self, n: usize) -> Option<usize> {
-        let strategy = &mut self.store.strategy;
-        if n == 1 {
-            return (!strategy.every_step()).then_some(0);
-        }
-        let k = heap::persistent(|| strategy.choose_blindly(n))?;
-        self.decisions += 1;
-        Some(k)
-    }
-
     /// Asks the strategy for one of the `n` that are able.
     #[inline]
     fn decide(&mut self, n: usize) -> Choice {
-        self.end_sprint();
         // Chance would interrupt the calls of a sequential order.
         if self.chance_at.is_some() && !self.patient {
             self.decisions += 1;

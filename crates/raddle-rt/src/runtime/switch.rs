@@ -1,14 +1,10 @@
 //! From one thread to the next: steps, waits, and the switch itself.
 
-use super::globals::set_me;
-use super::{Host, Inside, Mode, Runtime, alone, brisk, calm, me, rt};
+use super::{Host, Inside, Mode, Runtime, alone, calls_only, me, rt, unrecorded};
 use crate::arch::{self, Context};
+use crate::fast;
 use crate::fiber::{Fiber, Gate, State, Wait, WaitKind, Woken};
-use crate::hooks::briskly::Spot;
-use crate::patch;
 use crate::progress::{FAIR_LIMIT, uninterrupted};
-use crate::sprint::sprint;
-use crate::sync::words::Free;
 use raddle_core::{Event, Op, SiteId, ThreadId, Transfer};
 use std::mem::offset_of;
 
@@ -19,7 +15,7 @@ const IDLE_YIELDS: u32 = 4;
 pub fn dispatch() {
     let next = next();
     if next != rt().current() {
-        transfer(next, brisk());
+        transfer(next);
     }
     me_again(rt());
 }
@@ -37,7 +33,7 @@ fn next() -> usize {
         }
     }
     crate::hooks::plain::settle_store();
-    r.fibers[me].keeps_dressed();
+    r.fibers[me].keep_fs();
     if r.mode == Mode::Replay { r.follow() } else { r.pick() }
 }
 
@@ -50,30 +46,24 @@ fn me_again(r: &mut Runtime) {
     f.renew_patience(mode, r.patience);
     f.urged = 0;
     f.state = State::Unsettled;
-    // In a sprint it is noted later.
-    if !sprint().is_on() {
-        r.standing.note(r.current(), &State::Unsettled, f.system);
-        if brisk() {
-            r.begin_sprint();
-        }
-    }
+    fast::note_that_it_runs(f);
 }
 
 /// Switches to another thread.
 #[inline(always)]
-fn transfer(next: usize, brisk: bool) {
+pub fn transfer(next: usize) {
     let before = me();
-    continue_with(before, make_current(next, brisk));
-    // Steps of a sprint do not say that they are the runtime's.
+    continue_with(before, make_current(next));
+    // Steps of a batch do not say that they are the runtime's.
     Inside::resume();
 }
 
-/// Makes another thread the running one and notes it in the schedule, unless the execution is a brisk one.
+/// Makes another thread the running one and notes it in the schedule, unless the execution is an unrecorded one.
 #[inline(always)]
-fn make_current(next: usize, brisk: bool) -> &'static mut Fiber {
+fn make_current(next: usize) -> &'static mut Fiber {
     let r = rt();
     let before = me();
-    if !brisk && r.mode != Mode::Replay {
+    if !unrecorded() && r.mode != Mode::Replay {
         let f = &r.fibers[next];
         let timeout = f.woken == Woken::TimedOut && f.state == State::Ready;
         let transfer = Transfer { at: before.position(), to: ThreadId(next as u32), timeout };
@@ -89,7 +79,7 @@ fn continue_with(before: *mut Fiber, next: *mut Fiber) {
     // is the running fiber, or prepared for its start; it is used once because `current` is now `next`. The thread
     // pointer was set by the switch to `before`.
     unsafe {
-        let fs = (*next).next_fs;
+        let fs = (*next).fast.next_fs;
         arch::switch_again::<{ offset_of!(Fiber, sp) }>(before as usize, next as usize, fs)
     };
 }
@@ -110,9 +100,9 @@ pub fn enter_from_host() {
 #[inline(always)]
 pub fn step(event: Event, state: State) {
     let r = rt();
-    r.end_sprint();
+    r.flush();
     // Nothing here takes a reference to the event or the state: they go straight to where they stay.
-    if calm() {
+    if calls_only() {
         let can = match state {
             State::Ready => !matches!(event.op, Op::Enter(_) | Op::Yield | Op::Sleep | Op::Wait { .. }),
             State::Lock(gate) => r.open(gate),
@@ -125,18 +115,9 @@ pub fn step(event: Event, state: State) {
     }
     let f = me();
     f.pending = event;
-    if r.mode == Mode::Search {
-        match state {
-            State::Ready => {
-                f.keeps_dressed();
-                return advance();
-            }
-            State::Lock(gate) if let Some(free) = Free::when(&gate) => {
-                f.keeps_dressed();
-                return advance_to(gate, free);
-            }
-            _ => {}
-        }
+    f.keep_fs();
+    if fast::take_turn(state) {
+        return;
     }
     r.visible += !matches!(event.op, Op::Join(_)) as u64;
     f.state = state;
@@ -147,118 +128,7 @@ pub fn step(event: Event, state: State) {
     }
 }
 
-/// The running thread, in a search, can take the step that it stands before: what [`dispatch`] does then, without asking what
-/// cannot be the case.
-#[inline(never)]
-pub fn advance() {
-    go(None, brisk());
-}
-
-/// [`advance`] where the step is to take a lock whose word tells whether it is free.
-#[inline(never)]
-pub fn advance_to(gate: Gate, free: Free) {
-    go(Some((gate, free)), brisk());
-}
-
-/// [`advance`] in a brisk execution where the step is to take a lock whose word tells whether it is free, if one is given. Steps
-/// that follow may be a sprint.
-#[inline(never)]
-pub fn advance_briskly(gate: Option<(Gate, Free)>) {
-    go(gate, true);
-    rt().begin_sprint();
-}
-
-/// The same as a step of a sprint (see [`sprint`](crate::sprint)) by a thread that holds no lock; tells whether it was taken. Chance alone
-/// decides between staying and switching, which no processor can foresee; so there is no branch: a thread that goes on switches to itself.
-#[inline(always)]
-pub fn run_on(spot: &'static Spot) -> bool {
-    let f = me();
-    if !f.held.is_empty() {
-        return false;
-    }
-    let s = sprint();
-    if !s.step() {
-        return false;
-    }
-    f.come_to(spot);
-    let (next, later, ahead) = s.next();
-    // SAFETY: a member of the sprint is a fiber of this execution, boxed, which stands before a step or is the running one.
-    unsafe {
-        set_me(&mut *next);
-        let (before, fs) = (f as *mut Fiber as usize, (*next).next_fs);
-        arch::switch_ahead::<{ offset_of!(Fiber, sp) }>(before, next as usize, fs, later as usize, ahead);
-    }
-    if !s.is_on() {
-        went_on();
-    }
-    true
-}
-
-/// A thread that took a step of a sprint goes on after this has ended. Where it stood was noted meanwhile, and who let it go on
-/// was inside.
-#[inline(never)]
-fn went_on() {
-    let r = rt();
-    me().state = State::Unsettled;
-    r.standing.goes_on(r.current());
-    r.begin_sprint();
-    Inside::clear();
-}
-
-#[inline(always)]
-fn go(gate: Option<(Gate, Free)>, brisk: bool) {
-    let r = rt();
-    r.end_sprint();
-    r.visible += 1;
-    let i = r.current();
-    let can = gate.is_none_or(|(_, free)| free.is_it());
-    let next = match r.standing.able_with(i, can) {
-        Some(able) if r.steps < r.store.limit => r.choose(able),
-        _ => None,
-    };
-    let Some(next) = next else { return go_slowly(gate.map(|(gate, _)| gate)) };
-    r.steps += 1;
-    r.store.heartbeat += 1;
-    if next != i {
-        if !brisk {
-            crate::hooks::plain::settle_store();
-        }
-        let f = me();
-        match gate {
-            None => {
-                f.state = State::Ready;
-                r.standing.becomes_ready(i);
-            }
-            Some((gate, free)) => {
-                f.state = State::Lock(gate);
-                r.standing.comes_to(free, i);
-            }
-        }
-        transfer(next, brisk);
-        me().state = State::Unsettled;
-        // In a sprint it is noted later.
-        if !sprint().is_on() {
-            rt().standing.goes_on(i);
-        }
-    }
-    if !(brisk && patch::is_on()) {
-        let f = me();
-        f.renew_patience(Mode::Search, rt().patience);
-        f.urged = 0;
-    }
-}
-
-#[cold]
-fn go_slowly(gate: Option<Gate>) {
-    let r = rt();
-    r.set_state(r.current(), gate.map_or(State::Ready, State::Lock));
-    dispatch();
-    if let Some(gate) = gate {
-        pass(gate);
-    }
-}
-
-/// Whether a thread in a calm execution that can take its step need not ask; if so, the step is counted.
+/// Whether a thread in a calls-only execution that can take its step need not ask; if so, the step is counted.
 fn goes_on(r: &mut Runtime) -> bool {
     let f = me();
     if !f.calling {
@@ -275,7 +145,7 @@ fn goes_on(r: &mut Runtime) -> bool {
 }
 
 /// The running thread has got to a gate.
-fn pass(gate: Gate) {
+pub fn pass(gate: Gate) {
     // A writer that was let run although readers are inside joins the queue: from now on it keeps new
     // readers out, as the locks of std and parking_lot do.
     while !rt().open(gate) {
@@ -366,8 +236,8 @@ pub fn exit_thread(result: usize) -> Context {
         return crate::control::finish_on_return();
     }
     r.finished.push(me);
-    let next = make_current(next(), brisk());
-    Context { sp: next.sp, fs: next.next_fs }
+    let next = make_current(next());
+    Context { sp: next.sp, fs: next.fast.next_fs }
 }
 
 /// The wait queue of those who join a thread.
@@ -379,7 +249,7 @@ pub fn join_key(id: ThreadId) -> usize {
 /// that an operating system may do; a thread that goes on yielding lets others go first.
 pub fn give_way(event: Event) {
     let r = rt();
-    r.end_sprint();
+    r.flush();
     let at = r.steps + 1;
     let f = r.me();
     f.yields += 1;
@@ -398,7 +268,7 @@ pub fn after(site: SiteId) {
     }
     let f = me();
     f.anchor = site;
-    if calm() {
+    if calls_only() {
         return;
     }
     if r.mode == Mode::Replay || r.store.sites.get(site).hides {

@@ -33,11 +33,11 @@ pub fn call(args: [usize; 6], site: SiteId) -> Option<Result<i64, i32>> {
     })
 }
 
-/// The same in a brisk execution, if it wakes threads and does nothing else: nobody asks where.
+/// The same in an unrecorded execution, if it wakes threads and does nothing else: nobody asks where.
 #[inline(always)]
-pub fn wake_briskly(addr: usize, op: usize, n: usize) -> Option<i64> {
+pub fn wake_unrecorded(addr: usize, op: usize, n: usize) -> Option<i64> {
     let f = runtime::me();
-    if !runtime::brisk() || op as i32 & COMMAND != WAKE || f.raw + 1 >= f.raw_limit {
+    if !runtime::unrecorded() || op as i32 & COMMAND != WAKE || f.raw + 1 >= f.raw_limit {
         return None;
     }
     f.raw += 1;
@@ -95,8 +95,8 @@ fn wait(addr: usize, expected: u32, deadline: Option<u64>, bits: u32, site: Site
     let e = r.event(site, Op::Wait { on, timed_out: false });
     let w = Wait::new(addr, bits, WaitKind::Futex, deadline);
     runtime::me().relock = relock;
-    // A brisk execution does not look far enough to tell whose wait it is; those that are recorded have told.
-    if !runtime::brisk() && rt().store.sites.may_wake_for_nothing(site, &mut rt().store.image) {
+    // An unrecorded execution does not look far enough to tell whose wait it is; those that are recorded have told.
+    if !runtime::unrecorded() && rt().store.sites.may_wake_for_nothing(site, &mut rt().store.image) {
         rt().leave_out(Unexplored::SpuriousWakeups);
     }
     let woken = runtime::wait(e, w);

@@ -1,10 +1,10 @@
 //! What searches of closures promise. All tests pass; they are one executable because building one takes longer than running it.
 
 mod abandoned;
-mod brisk;
-mod crew;
+mod batch;
 mod dpor;
 mod exhaustive;
 mod leaks;
+mod parallel;
 mod points;
-mod sprint;
+mod unrecorded;

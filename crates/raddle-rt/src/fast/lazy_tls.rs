@@ -1,6 +1,6 @@
 //! Fibers that run without their thread-local storage as long as they do not use it.
 //!
-//! Loading the thread pointer takes as long as everything else about a switch, and between two steps of a brisk execution
+//! Loading the thread pointer takes as long as everything else about a switch, and between two steps of an unrecorded execution
 //! there are often a few instructions that touch no thread-local variable. So a fiber that stands before such a step is
 //! continued with a thread pointer that leads *nowhere*, the same for all, into a part of the address space where nothing can be
 //! accessed. Should it use its thread-local storage before a switch sets the pointer, that access faults: the handler puts
@@ -8,9 +8,79 @@
 //! after which the pointer has to be right; or, if a function has ended since, the end of that function is. What a program reads
 //! and writes is the same in either case.
 
+use super::site::FastSite;
 use crate::arch;
+use crate::fiber::Fiber;
 use crate::hooks::calls;
+use crate::rewind;
 use crate::runtime::{me, rt};
+
+/// What the fast path knows of a thread.
+#[derive(Debug)]
+pub struct Thread {
+    /// The thread pointer that it may be continued with.
+    pub next_fs: usize,
+    /// The return address of its last step after which it had no thread pointer of its own, maybe, if that was not taken in a batch;
+    fs_unset_since: usize,
+    /// and of the hook where an instrumented function ended last since then, if one did.
+    pub last_exit: usize,
+    /// Where it is, or was last, if that was in a batch. In a batch where it stands is not in its state until this ends.
+    pub site: Option<&'static FastSite>,
+    /// The mutex that it takes there.
+    pub acquires: usize,
+}
+
+impl Thread {
+    /// One with this thread pointer.
+    pub fn new(fs: usize) -> Thread {
+        Thread { next_fs: fs, fs_unset_since: 0, last_exit: 0, site: None, acquires: 0 }
+    }
+}
+
+impl Fiber {
+    /// It stands before a step that is not one of a batch, after which it has its thread pointer.
+    #[inline(always)]
+    pub fn keep_fs(&mut self) {
+        self.fast.site = None;
+        self.fast.next_fs = self.fs;
+    }
+
+    /// It stands before the step at a site, after which it may have no thread pointer, or has to have its own.
+    #[inline(always)]
+    pub fn may_unset_fs(&mut self, site: &FastSite) {
+        self.fast.site = None;
+        self.fast.fs_unset_since = site.pc;
+        self.leave(site);
+        if self.fast.next_fs == self.fs {
+            self.restore_fs();
+        }
+    }
+
+    /// It stands before the step at a site in a batch, where a switch follows in any case, which sees to the pointer.
+    #[inline(always)]
+    pub fn come_to(&mut self, site: &'static FastSite) {
+        self.fast.site = Some(site);
+        self.leave(site);
+    }
+
+    #[inline(always)]
+    fn leave(&mut self, site: &FastSite) {
+        self.fast.next_fs = site.fs(self.fs);
+        self.fast.last_exit = 0;
+    }
+
+    /// The return address of the step after which it has had no thread pointer of its own.
+    fn fs_unset_since(&self) -> usize {
+        self.fast.site.map_or(self.fast.fs_unset_since, |site| site.pc)
+    }
+
+    /// It, the running one, has its thread pointer from now on.
+    #[inline(always)]
+    pub fn restore_fs(&mut self) {
+        // SAFETY: this is the running fiber.
+        unsafe { arch::set_fs_base(self.fs) };
+    }
+}
 
 /// Accesses relative to the thread pointer reach 2 GiB in both directions.
 const REACH: usize = 2 << 30;
@@ -26,6 +96,9 @@ static mut USERS: Vec<usize> = Vec::new();
 
 /// Makes it possible in this process, in which the handler is installed.
 pub fn allow() {
+    if rewind::is_marked() {
+        return;
+    }
     // SAFETY: one controlled thread; a new mapping at a fixed address, refused if there is another.
     unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
@@ -37,16 +110,16 @@ pub fn allow() {
 /// The program may change what happens on faults, or had a fault of its own: never again in this process.
 pub fn forbid() {
     if is_possible() && arch::fs_base() == NOWHERE {
-        me().dress();
+        me().restore_fs();
     }
-    rt().fibers.iter_mut().for_each(|f| f.next_fs = f.fs);
-    crate::hooks::dress(|_| true);
+    rt().fibers.iter_mut().for_each(|f| f.fast.next_fs = f.fs);
+    super::restore_fs_after(|_| true);
     // SAFETY: one controlled thread.
     unsafe { POSSIBLE = false };
 }
 
 /// Whether the step with this return address can be followed by code without a thread pointer.
-pub fn suffices(pc: usize) -> bool {
+pub fn unset_suffices(pc: usize) -> bool {
     is_possible() && !is_needed_after(pc)
 }
 
@@ -70,17 +143,17 @@ pub fn mend(addr: usize) -> bool {
     }
     let f = me();
     // If a function has ended since the step, what follows its end is to have the pointer, and else what follows the step.
-    let ended = f.last_exit != 0 && calls::needs_more(f.last_exit);
-    let since = if ended { f.last_exit } else { f.bare_since() };
+    let ended = f.fast.last_exit != 0 && calls::needs_more(f.fast.last_exit);
+    let since = if ended { f.fast.last_exit } else { f.fs_unset_since() };
     let users = &raw mut USERS;
     // SAFETY: one controlled thread, which is not inside of a list that it interrupted: runtime code uses no thread-local
     // storage, but for libc functions that it calls.
     unsafe {
         if !(*users).contains(&since) {
             (*users).push(since);
-            crate::hooks::dress(|pc| pc == since);
+            super::restore_fs_after(|pc| pc == since);
         }
     }
-    f.dress();
+    f.restore_fs();
     true
 }

@@ -4,9 +4,8 @@
 //! cache: hook calls are hardly ever closer to each other than eight bytes, and each eight bytes of code have an entry. What
 //! does not fit is looked up again.
 
-use super::briskly::{Spot, Task};
 use super::{RECENT, slots};
-use crate::bare;
+use crate::fast::{self, AtomicOp, FastSite};
 use crate::image::{AccessKind, Class};
 use crate::runtime::{self, rt};
 use raddle_core::SiteId;
@@ -14,8 +13,8 @@ use raddle_core::SiteId;
 /// What is known about a return address.
 #[derive(Clone, Copy)]
 struct Known {
-    /// The return address; with [`QUIET`], if the order of its accesses does not matter as things stand; with [`DULL`], if it
-    /// is of no interest to a brisk execution, being no scheduling point.
+    /// The return address; with [`IRRELEVANT`], if the order of its accesses does not matter as things stand; with [`NOT_A_POINT`], if it
+    /// is of no interest to an unrecorded execution, being no scheduling point.
     key: usize,
     /// Its site, if the address alone determines it.
     site: SiteId,
@@ -23,14 +22,14 @@ struct Known {
 }
 
 /// No address has these bits.
-const QUIET: usize = 1 << 63;
-const DULL: usize = 1 << 62;
+const IRRELEVANT: usize = 1 << 63;
+const NOT_A_POINT: usize = 1 << 62;
 /// The address has several sites, one for each way to get there, and none of them is a scheduling point.
-const MANY: usize = 1 << 61;
-/// It is that of an atomic access for [`briskly`](super::briskly).
-const HOT: usize = 1 << 60;
+const MANY_SITES: usize = 1 << 61;
+/// It is that of an atomic access for [`site`](crate::fast::site).
+const FAST: usize = 1 << 60;
 /// Such an access may be followed by code without a thread pointer.
-const BARE: usize = 1 << 59;
+const LAZY_TLS: usize = 1 << 59;
 
 /// On pages of its own.
 #[repr(align(4096))]
@@ -59,7 +58,7 @@ fn entry(pc: usize) -> &'static mut Known {
 #[inline(always)]
 pub fn site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
     let known = entry(pc);
-    if known.key & !(DULL | HOT | BARE) == pc {
+    if known.key & !(NOT_A_POINT | FAST | LAZY_TLS) == pc {
         (known.site, known.class, true)
     } else {
         look_up_site(pc, kind)
@@ -79,63 +78,62 @@ fn look_up_site(pc: usize, kind: AccessKind) -> (SiteId, Class, bool) {
 
 /// Whether the access before this return address is known not to matter.
 #[inline(always)]
-pub fn quiet(pc: usize) -> bool {
+pub fn is_irrelevant(pc: usize) -> bool {
     let key = entry(pc).key;
-    key == pc | QUIET || key & !MANY == pc | DULL && runtime::brisk()
+    key == pc | IRRELEVANT || key & !MANY_SITES == pc | NOT_A_POINT && runtime::unrecorded()
 }
 
 /// Remembers that.
-pub fn hush(pc: usize) {
-    *entry(pc) = Known { key: pc | QUIET, ..NONE };
+pub fn mark_irrelevant(pc: usize) {
+    *entry(pc) = Known { key: pc | IRRELEVANT, ..NONE };
 }
 
 /// Remembers that the access before this return address, whose site has just been asked for, is no scheduling point.
-pub fn bore(pc: usize) {
+pub fn mark_not_a_point(pc: usize) {
     let known = entry(pc);
     if known.key == pc {
-        known.key |= DULL;
+        known.key |= NOT_A_POINT;
     } else if !rt().store.sites.have_point_at(pc) {
-        *known = Known { key: pc | DULL | MANY, ..NONE };
+        *known = Known { key: pc | NOT_A_POINT | MANY_SITES, ..NONE };
     }
 }
 
-/// What is known of an atomic access that [`heat`] was called for.
+/// What is known of an atomic access that [`mark_fast_atomic`] was called for.
 #[inline(always)]
-pub fn hot(pc: usize) -> Option<Spot> {
+pub fn fast_atomic(pc: usize) -> Option<FastSite> {
     let known = entry(pc);
-    if known.key & !BARE != pc | HOT {
+    if known.key & !LAZY_TLS != pc | FAST {
         return None;
     }
     let hides = rt().store.sites.get(known.site).hides;
-    let (task, bits) = Task::of(known.class)?;
-    Some(Spot::new(pc, task, bits, known.site, hides, known.key & BARE != 0))
+    let (task, bits) = AtomicOp::of(known.class)?;
+    Some(FastSite::new(pc, task, bits, known.site, hides, known.key & LAZY_TLS != 0))
 }
 
 /// What follows accesses with certain return addresses needs the thread pointer.
-pub fn dress(which: impl Fn(usize) -> bool) {
+pub fn restore_fs_after(which: impl Fn(usize) -> bool) {
     let all = &raw mut KNOWN;
     // SAFETY: one controlled thread, which keeps no reference.
     for known in unsafe { &mut (*all).0 } {
-        let pc = known.key & !(HOT | BARE);
-        if known.key == pc | HOT | BARE && which(pc) {
-            known.key = pc | HOT;
+        let pc = known.key & !(FAST | LAZY_TLS);
+        if known.key == pc | FAST | LAZY_TLS && which(pc) {
+            known.key = pc | FAST;
         }
     }
-    crate::patch::dress(which);
 }
 
 /// Remembers that the atomic access before this return address, whose site has just been asked for, is to data and a
 /// scheduling point, or takes or gives back a mutex.
-pub fn heat(pc: usize) {
+pub fn mark_fast_atomic(pc: usize) {
     let known = entry(pc);
     if known.key == pc {
-        known.key |= HOT | if bare::suffices(pc) { BARE } else { 0 };
+        known.key |= FAST | if fast::unset_suffices(pc) { LAZY_TLS } else { 0 };
     }
 }
 
 /// Forgets all that: something that did not matter now does.
-pub fn listen_again() {
-    crate::patch::forget();
+pub fn invalidate_all() {
+    fast::on_learned();
     // SAFETY: one controlled thread, which keeps no reference.
     unsafe { KNOWN.0 = [NONE; RECENT] };
 }

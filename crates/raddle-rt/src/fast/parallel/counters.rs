@@ -1,16 +1,16 @@
-//! What the members of a crew and their parent have in common: a few pages of shared memory.
+//! What the members of a parallel search and their parent have in common: a few pages of shared memory.
 
 use super::MOST;
-use crate::brisk::SHIFT;
+use crate::fast::unrecorded::CHUNK;
 use crate::real::real;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 
-/// Shifts that may be under way at a time: those who are ahead wait for those who are not.
+/// Chunks that may be under way at a time: those who are ahead wait for those who are not.
 const ROOM: u64 = 1024;
 
-/// The board.
-pub struct Board {
-    /// The first shift of this crew, and the one after its last.
+/// The numbers that all members see.
+pub struct SharedCounters {
+    /// The first chunk of this attempt, and the one after its last.
     first: u64,
     end: u64,
     /// The next one that nobody has taken.
@@ -19,7 +19,7 @@ pub struct Board {
     over: AtomicBool,
     /// The first execution that failed, counted from 1.
     failed: AtomicU64,
-    /// All shifts before this one are done and in the totals.
+    /// All chunks before this one are done and in the totals.
     counted: Line,
     steps: AtomicU64,
     decisions: AtomicU64,
@@ -27,7 +27,7 @@ pub struct Board {
     counting: AtomicBool,
     /// The execution that each member runs.
     at: [Line; MOST],
-    /// What became of the shifts under way.
+    /// What became of the chunks under way.
     done: [Done; ROOM as usize],
 }
 
@@ -35,49 +35,49 @@ pub struct Board {
 #[repr(align(128))]
 struct Line(AtomicU64);
 
-/// A shift that is done, if `shift` is the one after it.
+/// A chunk that is done, if `chunk` is the one after it.
 struct Done {
-    shift: AtomicU64,
+    chunk: AtomicU64,
     steps: AtomicU64,
     decisions: AtomicU64,
 }
 
-impl Board {
-    /// One for the shifts from `first` to `end`; `None` where there is no memory. It lasts until [`Board::remove`].
-    pub fn new(first: u64, end: u64) -> Option<&'static Board> {
+impl SharedCounters {
+    /// One for the chunks from `first` to `end`; `None` where there is no memory. It lasts until [`SharedCounters::remove`].
+    pub fn new(first: u64, end: u64) -> Option<&'static SharedCounters> {
         let rights = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
-        // SAFETY: a new mapping, of zeros, which every part of a board may consist of; nobody else knows of it yet.
+        // SAFETY: a new mapping, of zeros, which every part of a counters may consist of; nobody else knows of it yet.
         unsafe {
-            let p = (real().mmap)(std::ptr::null_mut(), size_of::<Board>(), rights, flags, -1, 0);
+            let p = (real().mmap)(std::ptr::null_mut(), size_of::<SharedCounters>(), rights, flags, -1, 0);
             if p == libc::MAP_FAILED {
                 return None;
             }
-            let board = p as *mut Board;
-            ((*board).first, (*board).end) = (first, end);
-            (*board).next.0 = AtomicU64::new(first);
-            (*board).counted.0 = AtomicU64::new(first);
-            (*board).failed = AtomicU64::new(u64::MAX);
-            Some(&*board)
+            let counters = p as *mut SharedCounters;
+            ((*counters).first, (*counters).end) = (first, end);
+            (*counters).next.0 = AtomicU64::new(first);
+            (*counters).counted.0 = AtomicU64::new(first);
+            (*counters).failed = AtomicU64::new(u64::MAX);
+            Some(&*counters)
         }
     }
 
     /// Gives the memory back.
     ///
     /// # Safety
-    /// Nobody in this process uses the board any more.
+    /// Nobody in this process uses the counters any more.
     pub unsafe fn remove(&'static self) {
         // SAFETY: it was mapped by `new`.
-        unsafe { (real().munmap)((&raw const *self).cast_mut().cast(), size_of::<Board>()) };
+        unsafe { (real().munmap)((&raw const *self).cast_mut().cast(), size_of::<SharedCounters>()) };
     }
 
-    /// A shift to do, if there is one; waits if this one is too far ahead of others.
+    /// A chunk to do, if there is one; waits if this one is too far ahead of others.
     pub fn take(&self) -> Option<u64> {
         if self.is_over() {
             return None;
         }
-        let shift = self.next.0.fetch_add(1, Relaxed);
-        while shift < self.end && shift >= self.counted() + ROOM {
+        let chunk = self.next.0.fetch_add(1, Relaxed);
+        while chunk < self.end && chunk >= self.counted() + ROOM {
             self.count();
             if self.is_over() {
                 return None;
@@ -85,15 +85,15 @@ impl Board {
             // SAFETY: a system call without arguments.
             unsafe { (real().sched_yield)() };
         }
-        (shift < self.end).then_some(shift)
+        (chunk < self.end).then_some(chunk)
     }
 
-    /// A shift is done, in so many steps with so many decisions.
-    pub fn put(&self, shift: u64, steps: u64, decisions: u64) {
-        let done = &self.done[(shift % ROOM) as usize];
+    /// A chunk is done, in so many steps with so many decisions.
+    pub fn put(&self, chunk: u64, steps: u64, decisions: u64) {
+        let done = &self.done[(chunk % ROOM) as usize];
         done.steps.store(steps, Relaxed);
         done.decisions.store(decisions, Relaxed);
-        done.shift.store(shift + 1, Release);
+        done.chunk.store(chunk + 1, Release);
         self.count();
     }
 
@@ -103,31 +103,31 @@ impl Board {
         if self.counting.swap(true, Acquire) {
             return;
         }
-        let mut shift = self.counted();
+        let mut chunk = self.counted();
         loop {
-            let done = &self.done[(shift % ROOM) as usize];
-            if done.shift.load(Acquire) != shift + 1 {
+            let done = &self.done[(chunk % ROOM) as usize];
+            if done.chunk.load(Acquire) != chunk + 1 {
                 break;
             }
             self.steps.fetch_add(done.steps.load(Relaxed), Relaxed);
             self.decisions.fetch_add(done.decisions.load(Relaxed), Relaxed);
-            shift += 1;
-            self.counted.0.store(shift, Release);
+            chunk += 1;
+            self.counted.0.store(chunk, Release);
         }
         self.counting.store(false, Release);
     }
 
-    /// All shifts before this one are done.
+    /// All chunks before this one are done.
     pub fn counted(&self) -> u64 {
         self.counted.0.load(Acquire)
     }
 
-    /// How many shifts are done without one undone before them, in how many steps, with how many decisions. Only exact while nobody counts.
+    /// How many chunks are done without one undone before them, in how many steps, with how many decisions. Only exact while nobody counts.
     pub fn totals(&self) -> (u64, u64, u64) {
         (self.counted() - self.first, self.steps.load(Relaxed), self.decisions.load(Relaxed))
     }
 
-    /// The shift after the last one that somebody has begun.
+    /// The chunk after the last one that somebody has begun.
     pub fn begun(&self) -> u64 {
         self.next.0.load(Relaxed).min(self.end)
     }
@@ -174,22 +174,22 @@ impl Board {
     }
 }
 
-/// The executions of a shift, counted from 1. Of these at most the last is looked at.
-pub fn executions(shift: u64) -> std::ops::RangeInclusive<u64> {
-    shift * SHIFT + 1..=(shift + 1) * SHIFT
+/// The executions of a chunk, counted from 1. Of these at most the last is looked at.
+pub fn executions(chunk: u64) -> std::ops::RangeInclusive<u64> {
+    chunk * CHUNK + 1..=(chunk + 1) * CHUNK
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn board(first: u64, end: u64) -> &'static Board {
-        Board::new(first, end).unwrap()
+    fn some(first: u64, end: u64) -> &'static SharedCounters {
+        SharedCounters::new(first, end).unwrap()
     }
 
     #[test]
     fn only_what_has_nothing_undone_before_it_counts() {
-        let b = board(5, 9);
+        let b = some(5, 9);
         assert_eq!([b.take(), b.take(), b.take()], [Some(5), Some(6), Some(7)]);
         b.put(6, 60, 6);
         b.put(7, 70, 7);
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn places_are_used_again() {
-        let b = board(0, 3 * ROOM);
+        let b = some(0, 3 * ROOM);
         for i in 0..3 * ROOM {
             assert_eq!(b.take(), Some(i));
             b.put(i, 1, 2);
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_failure_ends_it_and_the_first_one_is_known() {
-        let b = board(0, 10);
+        let b = some(0, 10);
         assert_eq!((b.take(), b.failed()), (Some(0), None));
         b.fails(200);
         b.fails(100);
@@ -224,12 +224,12 @@ mod tests {
 
     #[test]
     fn many_threads_count_everything_once() {
-        let b = board(0, 5000);
+        let b = some(0, 5000);
         std::thread::scope(|s| {
             for _ in 0..4 {
                 s.spawn(|| {
-                    while let Some(shift) = b.take() {
-                        b.put(shift, shift, 1);
+                    while let Some(chunk) = b.take() {
+                        b.put(chunk, chunk, 1);
                     }
                 });
             }

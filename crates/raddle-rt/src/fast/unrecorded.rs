@@ -1,38 +1,38 @@
-//! Brisk executions: those that chance alone decides, once there is little left to learn.
+//! Unrecorded executions: those that chance alone decides, once there is little left to learn.
 //!
 //! A strategy that only throws dice has no use for a trace, and after many executions without anything new the scheduling points
 //! are most probably known. From then on executions in closure mode are begun apart from each other, and most of those in which
-//! the strategy does not look at anything are *brisk*: they stop at the known points and at
+//! the strategy does not look at anything are *unrecorded*: they stop at the known points and at
 //! locks, as the others do, but note neither who touched what nor what happened, which is half of the work. They do not even
 //! keep their schedule: chance alone decides, so the dice they began with say everything. Several processes can run them at a
-//! time (see [`crew`](crate::crew)). Hooks that have nothing to
+//! time (see [`parallel`](crate::fast::parallel)). Hooks that have nothing to
 //! tell them are taken out of the code meanwhile (see [`patch`]).
 //!
 //! One that comes to code which no execution that was looked at has come to is repeated at once, with the same dice and with open eyes,
 //! and only that counts. So there is no need to look at many of the others: one in eight at first, then ever fewer.
 //!
-//! What goes wrong in a brisk execution is therefore repeated at once, with the same dice and with open eyes, in a child of its
+//! What goes wrong in an unrecorded execution is therefore repeated at once, with the same dice and with open eyes, in a child of its
 //! own; what that child sees is reported. One that takes too many steps is given up without a verdict, because
-//! nobody can say whether it got anywhere; after that no execution is brisk, nor after one that did not come back.
+//! nobody can say whether it got anywhere; after that no execution is unrecorded, nor after one that did not come back.
 //!
 //! A thread that does nothing visible for long is made to yield, which is told by counting its accesses. That cannot be
 //! done without hooks; so once it has happened in an execution that was looked at, hooks stay where they are.
 
+use super::patch;
 use crate::control::{self, Fate};
 use crate::heap;
-use crate::patch;
 use crate::runtime::{self, Host, rt};
 use crate::store::{End, Store};
 use raddle_core::protocol::Failure;
 
-/// Executions in a row in which nothing was learned, before some are brisk.
+/// Executions in a row in which nothing was learned, before some are unrecorded.
 const SETTLED: u64 = 1_000;
 /// Then one in so many is looked at,
 const WATCHED: u64 = 8;
 /// ever fewer as they go on in vain, down to one in so many.
 const RARELY: u64 = 256;
 /// When there are no more than one in so many, executions no longer depend on each other.
-pub const SHIFT: u64 = 64;
+pub const CHUNK: u64 = 64;
 
 /// One in how many executions is looked at, a power of two.
 fn watched(store: &Store) -> u64 {
@@ -45,33 +45,33 @@ fn watched(store: &Store) -> u64 {
 pub fn is_apart(store: &Store, number: u64) -> bool {
     matches!(rt().host, Host::Loop(_))
         && number > store.learned_in + SETTLED
-        && !store.never_brisk
+        && !store.never_unrecorded
         && !store.isolates
         && store.replay.is_none()
         && !store.job.every_access
         && store.strategy.is_settled()
 }
 
-/// Whether all executions from now on that chance alone decides are brisk but for one in [`SHIFT`] or fewer, and nobody's traces are asked
+/// Whether all executions from now on that chance alone decides are unrecorded but for one in [`CHUNK`] or fewer, and nobody's traces are asked
 /// for, unless something happens.
 pub fn is_settled(store: &Store) -> bool {
     is_apart(store, store.stats.executions + 1)
         && store.stats.executions >= store.job.traces
-        && watched(store) >= SHIFT
+        && watched(store) >= CHUNK
 }
 
-/// Runs one execution with `run`, a brisk one if it may be one.
+/// Runs one execution with `run`, an unrecorded one if it may be one.
 pub fn execute(mut run: impl FnMut()) {
     let store = &mut *rt().store;
     begin(store);
     let (steps, decisions) = (store.stats.steps, store.stats.decisions);
     run();
     let store = &mut *rt().store;
-    if store.strange
+    if store.saw_unknown_code
         && let Some(dice) = store.strategy.dice()
         && let Some(before) = store.dice.take()
     {
-        (*dice, store.brisk) = (before, false);
+        (*dice, store.unrecorded) = (before, false);
         (store.stats.steps, store.stats.decisions) = (steps, decisions);
         store.begin();
         go_about_it(store);
@@ -79,46 +79,46 @@ pub fn execute(mut run: impl FnMut()) {
     }
 }
 
-/// Whether the execution that is about to begin in this child is a brisk one; notes it where the parent looks.
+/// Whether the execution that is about to begin in this child is an unrecorded one; notes it where the parent looks.
 fn begin(store: &mut Store) {
     let n = store.stats.executions;
     let wanted = store.apart && n > store.job.traces && !n.is_multiple_of(watched(store));
     store.dice = store.strategy.dice().filter(|_| wanted).cloned();
-    store.brisk = store.dice.is_some();
+    store.unrecorded = store.dice.is_some();
     go_about_it(store);
 }
 
 fn go_about_it(store: &mut Store) {
-    if store.brisk {
+    if store.unrecorded {
         store.limit = store.job.max_steps;
     }
-    runtime::set_brisk(store.brisk);
-    patch::set(store.brisk && !store.impatient);
+    runtime::set_unrecorded(store.unrecorded);
+    patch::set(store.unrecorded && !store.impatient);
 }
 
-/// The running execution has come to an access, at a place that is known to no execution that was looked at. If it is a brisk one, it is
+/// The running execution has come to an access, at a place that is known to no execution that was looked at. If it is an unrecorded one, it is
 /// worth a look.
-pub fn meets_news() {
-    if runtime::brisk() {
-        rt().store.strange = true;
+pub fn saw_unknown_code() {
+    if runtime::unrecorded() {
+        rt().store.saw_unknown_code = true;
     }
 }
 
 /// The running execution has taken too many steps; tells nobody, because it was not looked at.
 pub fn too_long() -> ! {
     let store = &mut *rt().store;
-    store.never_brisk = true;
+    store.never_unrecorded = true;
     store.end = End::Abandoned;
     control::leave()
 }
 
-/// The child's last execution was a brisk one and went wrong, as is in the store: repeats it with `run` in another child and
+/// The child's last execution was an unrecorded one and went wrong, as is in the store: repeats it with `run` in another child and
 /// puts what is found there in its place; tells what became of the other child.
 pub fn look_again(store: &mut Store, fate: &Fate, run: impl FnOnce()) -> Fate {
-    store.brisk = false;
+    store.unrecorded = false;
     // A thread that only a look makes yield may have waited in vain.
     let hung = fate.hung();
-    store.never_brisk |= hung;
+    store.never_unrecorded |= hung;
     store.impatient |= hung;
     let first = store.failure.take();
     let (steps, decisions) = (store.stats.steps, store.stats.decisions);

@@ -1,19 +1,19 @@
 //! Steps in a row of which it is known beforehand who can take them.
 //!
-//! In most steps of a brisk execution (see [`brisk`](crate::brisk)) nobody comes, goes or waits: a thread that stood before
+//! In most steps of an unrecorded execution (see [`unrecorded`](crate::fast::unrecorded)) nobody comes, goes or waits: a thread that stood before
 //! a step takes it and comes to its next one, and everybody who could go on before still can. Such a row of steps is a
-//! *sprint*. Its members are listed once, and who is next is known as soon as the dice are thrown, one step ahead, so that
+//! *batch*. Its members are listed once, and who is next is known as soon as the dice are thrown, one step ahead, so that
 //! a switch need not wait for a decision. It makes the same choices with the same dice as decisions that look at
 //! everybody.
 //!
-//! Members may stand before mutexes, too. These were free when the sprint began, or when somebody came to them; nobody else runs
-//! meanwhile, and a member that comes to a step with a lock in hand ends the sprint. So they are free whenever somebody is chosen.
+//! Members may stand before mutexes, too. These were free when the batch began, or when somebody came to them; nobody else runs
+//! meanwhile, and a member that comes to a step with a lock in hand ends the batch. So they are free whenever somebody is chosen.
 //!
-//! During a sprint neither the steps are counted where others are nor is it noted who stands where, not even in a thread's own state; that is made up for at its
-//! end ([`Runtime::end_sprint`]), which is before anything looks there or changes it.
+//! During a batch neither the steps are counted where others are nor is it noted who stands where, not even in a thread's own state; that is made up for at its
+//! end ([`Runtime::flush`]), which is before anything looks there or changes it.
 
+use crate::fast::patch;
 use crate::fiber::{Fiber, Gate, State};
-use crate::patch;
 use crate::runtime::{Runtime, alone, me, rt};
 use crate::sync::words::Free;
 use raddle_core::strategy::Dice;
@@ -25,13 +25,13 @@ const MOST: usize = 8;
 const BEAT: u64 = 64;
 /// Most steps, so that the limit of steps, which may change, is looked at from time to time.
 const LONGEST: u64 = 4096;
-/// A sprint of fewer steps was not worth beginning;
+/// A batch of fewer steps was not worth beginning;
 const SHORT: u64 = 4;
 /// then so many steps are taken without.
 const PAUSE: u32 = 16;
 
 /// A row of steps.
-pub struct Sprint {
+pub struct StepBatch {
     /// How many steps may be taken until the next beat.
     left: u64,
     /// Who takes the next step, and the stack pointer to go on with, unless that is the running thread's.
@@ -39,7 +39,7 @@ pub struct Sprint {
     next_sp: usize,
     /// What decides.
     dice: *mut Dice,
-    /// How many members there are; 0 if there is no sprint.
+    /// How many members there are; 0 if there is no batch.
     n: usize,
     /// Those who can go on, by number. The running thread is one of them.
     members: [*mut Fiber; MOST],
@@ -53,7 +53,7 @@ pub struct Sprint {
 /// Thrown for nothing where one thread alone can go on, which is no decision.
 static mut DUMMY: Option<Dice> = None;
 
-static mut SPRINT: Sprint = Sprint {
+static mut BATCH: StepBatch = StepBatch {
     left: 0,
     next: null_mut(),
     next_sp: 0,
@@ -65,15 +65,15 @@ static mut SPRINT: Sprint = Sprint {
     pause: 0,
 };
 
-/// The sprint in progress, if there is one.
+/// The batch in progress, if there is one.
 #[inline(always)]
-pub fn sprint() -> &'static mut Sprint {
-    let sprint = &raw mut SPRINT;
+pub fn batch() -> &'static mut StepBatch {
+    let batch = &raw mut BATCH;
     // SAFETY: one controlled thread, which keeps no reference.
-    unsafe { &mut *sprint }
+    unsafe { &mut *batch }
 }
 
-impl Sprint {
+impl StepBatch {
     /// Whether there is one.
     #[inline(always)]
     pub fn is_on(&self) -> bool {
@@ -83,7 +83,7 @@ impl Sprint {
     /// Whether another step of it can be taken; if so, it is counted.
     #[inline(always)]
     pub fn step(&mut self) -> bool {
-        if self.left == 0 && !self.beat() {
+        if self.left == 0 && !self.heartbeat() {
             return false;
         }
         self.left -= 1;
@@ -91,7 +91,7 @@ impl Sprint {
     }
 
     #[inline(never)]
-    fn beat(&mut self) -> bool {
+    fn heartbeat(&mut self) -> bool {
         if self.later == 0 {
             return false;
         }
@@ -108,12 +108,12 @@ impl Sprint {
         // SAFETY: they are the strategy's, which stays where it is during an execution and is not used meanwhile, or ours.
         let dice = unsafe { &mut *self.dice };
         dice.throw();
-        self.aim(dice);
+        self.draw_next(dice);
         (next, self.next, &mut self.next_sp)
     }
 
     #[inline(always)]
-    fn aim(&mut self, dice: &Dice) {
+    fn draw_next(&mut self, dice: &Dice) {
         self.next = self.members[dice.peek(self.n) & (MOST - 1)];
     }
 
@@ -124,20 +124,20 @@ impl Sprint {
 }
 
 impl Runtime {
-    /// Begins a sprint, if everybody who has not ended and does not wait to be woken can go on as long as locks are free, nobody
+    /// Begins a batch, if everybody who has not ended and does not wait to be woken can go on as long as locks are free, nobody
     /// counts accesses, and it seems worth while.
     #[inline(always)]
-    pub fn begin_sprint(&mut self) {
-        let s = sprint();
+    pub fn begin_batch(&mut self) {
+        let s = batch();
         if s.pause > 0 {
             s.pause -= 1;
         } else if !s.is_on() && patch::is_on() && !alone() {
-            self.try_sprint(s);
+            self.try_batch(s);
         }
     }
 
     #[inline(never)]
-    fn try_sprint(&mut self, s: &mut Sprint) {
+    fn try_batch(&mut self, s: &mut StepBatch) {
         let me = self.current();
         let (Some(dice), Some(members)) = (self.dice, self.standing.runners(me)) else { return };
         let steps = self.store.limit.saturating_sub(self.steps).min(LONGEST);
@@ -162,28 +162,28 @@ impl Runtime {
         (s.granted, s.later) = (steps, steps);
         // SAFETY: as in `next`; a member is a fiber of this execution, boxed.
         unsafe {
-            s.aim(&*s.dice);
+            s.draw_next(&*s.dice);
             s.next_sp = (*s.next).sp;
         }
     }
 
-    /// A new execution begins, with nobody in a sprint and one worth trying.
-    pub fn forget_sprint(&mut self) {
-        sprint().forget();
-        sprint().pause = 0;
+    /// A new execution begins, with nobody in a batch and one worth trying.
+    pub fn forget_batch(&mut self) {
+        batch().forget();
+        batch().pause = 0;
     }
 
-    /// Ends the sprint, if there is one, and makes up for what was not noted in it.
+    /// Ends the batch, if there is one, and makes up for what was not noted in it.
     #[inline(always)]
-    pub fn end_sprint(&mut self) {
-        if sprint().is_on() {
-            self.land();
+    pub fn flush(&mut self) {
+        if batch().is_on() {
+            self.end();
         }
     }
 
     #[inline(never)]
-    fn land(&mut self) {
-        let s = sprint();
+    fn end(&mut self) {
+        let s = batch();
         let taken = s.granted - s.later - s.left;
         self.steps += taken;
         self.visible += taken;
@@ -198,9 +198,9 @@ impl Runtime {
             if member == me {
                 f.state = State::Unsettled;
                 self.standing.goes_on(i);
-            } else if let Some(spot) = f.spot {
-                // It came here in this sprint, or in an earlier one and has been standing here ever since.
-                match spot.mutex(f.acquires) {
+            } else if let Some(site) = f.fast.site {
+                // It came here in this batch, or in an earlier one and has been standing here ever since.
+                match site.mutex(f.fast.acquires) {
                     Some(gate) => self.stand_before(f, gate),
                     None => {
                         f.state = State::Ready;

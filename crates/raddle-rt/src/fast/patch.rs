@@ -1,6 +1,6 @@
-//! Hooks that are taken out of the program's code while executions are brisk.
+//! Hooks that are taken out of the program's code while executions are unrecorded.
 //!
-//! A brisk execution (see [`brisk`](crate::brisk)) stops at known scheduling points and at locks. All other hooks, nine of ten,
+//! An unrecorded execution (see [`unrecorded`](crate::fast::unrecorded)) stops at known scheduling points and at locks. All other hooks, nine of ten,
 //! have nothing to say to it, and calling them takes a good part of its time. So when such a hook is called in one, its call is
 //! overwritten: a plain access has nothing instead, an atomic one, or a copy, a function that only does what the hook was to
 //! do. A step, too, is made by a function of its own, to which all that is known about the place is handed. Before an
@@ -12,7 +12,7 @@
 //! in the code changes. This happens in a child that runs executions of a closure, whose code is its own copy, and in
 //! which one thread runs.
 
-use crate::hooks::briskly::Spot;
+use super::site::FastSite;
 use crate::real::real;
 use crate::rewind;
 use crate::runtime::rt;
@@ -25,7 +25,7 @@ struct Call {
     at: usize,
     /// What the compiler put there.
     hook: [u8; LEN],
-    /// What is there in brisk executions.
+    /// What is there in unrecorded executions.
     instead: [u8; LEN],
 }
 
@@ -77,7 +77,7 @@ struct Patches {
     /// Pages of code that can be written to.
     open: Table,
     /// Jumps in the station, in order: the argument that they pass, if any, and where they lead.
-    jumps: Vec<(Option<&'static Spot>, usize)>,
+    jumps: Vec<(Option<&'static FastSite>, usize)>,
     /// The station, 0 if there is none.
     station: usize,
     /// Where this library's own code is.
@@ -154,14 +154,14 @@ pub fn silence(pc: usize) -> bool {
     true
 }
 
-/// The same for a hook that also acts and need not tell: from now on the function at `to` is called instead, with the same
-/// arguments.
+/// Replaces the call that returns to `pc`, of a hook that also acts and need not tell: from now on the function at `to` is called, with
+/// the same arguments.
 #[cold]
 pub fn replace(pc: usize, to: usize) {
     overwrite(pc, |p, at| p.call(at, None, to));
 }
 
-/// The same if the call that returns to `pc` leads to `from` already; tells whether it did.
+/// Has the call that returns to `pc` lead to `to` if it has been made to lead to `from`; tells whether it had.
 pub fn replace_again(pc: usize, from: usize, to: usize) -> bool {
     let Some(p) = patches() else { return false };
     let at = pc.wrapping_sub(LEN);
@@ -178,25 +178,26 @@ pub fn replace_again(pc: usize, from: usize, to: usize) -> bool {
     true
 }
 
-/// The same for a hook that is a step at a well-known spot: the function gets what is known as one more argument.
+/// Replaces the call of a hook that is a step at a well-known site by one of the function at `to`, which gets what is known as one
+/// more argument.
 #[cold]
-pub fn divert(spot: Spot, register: Register, to: usize) {
-    overwrite(spot.pc, |p, at| {
+pub fn divert(site: FastSite, register: Register, to: usize) {
+    overwrite(site.pc, |p, at| {
         // Somebody may still be about to use it when all is forgotten, so it stays.
-        let spot: &'static Spot = Box::leak(Box::new(spot));
-        p.call(at, Some((register, spot)), to)
+        let site: &'static FastSite = Box::leak(Box::new(site));
+        p.call(at, Some((register, site)), to)
     });
 }
 
 /// What follows calls with certain return addresses needs the thread pointer.
-pub fn dress(which: impl Fn(usize) -> bool) {
-    let spots = patches().into_iter().flat_map(|p| p.jumps.iter()).filter_map(|j| j.0);
-    spots.filter(|spot| which(spot.pc)).for_each(Spot::dress);
+pub fn restore_fs(which: impl Fn(usize) -> bool) {
+    let sites = patches().into_iter().flat_map(|p| p.jumps.iter()).filter_map(|j| j.0);
+    sites.filter(|site| which(site.pc)).for_each(FastSite::restore_fs);
 }
 
 /// Whether hooks are taken out and nothing is known yet about the call that returns to `pc`; asked once for each.
 #[inline(always)]
-pub fn is_news(pc: usize) -> bool {
+pub fn first_visit(pc: usize) -> bool {
     is_on() && ask(pc)
 }
 
@@ -299,7 +300,12 @@ impl Patches {
     }
 
     /// A call, at `at`, of a jump to a function, with an argument in a register if one is given.
-    fn call(&mut self, at: usize, pass: Option<(Register, &'static Spot)>, to: usize) -> Option<[u8; LEN]> {
+    fn call(
+        &mut self,
+        at: usize,
+        pass: Option<(Register, &'static FastSite)>,
+        to: usize,
+    ) -> Option<[u8; LEN]> {
         let jump = self.jump(pass, to)?;
         let distance = i32::try_from(jump.wrapping_sub(at + LEN) as isize).ok()?;
         let mut call = [CALL; LEN];
@@ -308,7 +314,7 @@ impl Patches {
     }
 
     /// Where such a jump is, in reach of the executable.
-    fn jump(&mut self, pass: Option<(Register, &'static Spot)>, to: usize) -> Option<usize> {
+    fn jump(&mut self, pass: Option<(Register, &'static FastSite)>, to: usize) -> Option<usize> {
         let known =
             if pass.is_none() { self.jumps.iter().position(|j| j.0.is_none() && j.1 == to) } else { None };
         let i = known.unwrap_or(self.jumps.len());
@@ -319,9 +325,9 @@ impl Patches {
         if known.is_none() {
             self.jumps.push((pass.map(|p| p.1), to));
             let mut code = Vec::with_capacity(JUMP_LEN);
-            if let Some((register, spot)) = pass {
+            if let Some((register, site)) = pass {
                 code.extend(register.load());
-                code.extend((spot as *const Spot as usize).to_le_bytes());
+                code.extend((site as *const FastSite as usize).to_le_bytes());
             }
             code.extend(JUMP);
             code.extend(0u32.to_le_bytes());

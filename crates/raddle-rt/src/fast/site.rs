@@ -1,12 +1,12 @@
-//! Atomic operations of brisk executions (see [`brisk`](crate::brisk)) at return addresses that are well known: steps on data at
+//! Atomic operations of unrecorded executions (see [`unrecorded`](crate::fast::unrecorded)) at return addresses that are well known: steps on data at
 //! scheduling points, and mutexes taken and given back. What the hooks do for them otherwise, without what nobody looks at.
 
-use super::atomic::Shape;
-use crate::bare;
+use super::ops::Functions;
+use super::{lazy_tls, patch, step};
 use crate::fiber::{Gate, HeldLock, Test};
+use crate::hooks::{self, Shape};
 use crate::image::{self, Class, LockFamily, LockOp, LockStep};
 use crate::memory;
-use crate::patch;
 use crate::progress;
 use crate::runtime::{self, Inside, rt};
 use crate::sync::words::{self, Free};
@@ -15,11 +15,11 @@ use std::cell::Cell;
 
 /// A return address that is well known.
 #[derive(Clone, Debug)]
-pub struct Spot {
+pub struct FastSite {
     /// The address.
     pub pc: usize,
     /// What is done there.
-    pub task: Task,
+    pub op: AtomicOp,
     /// If that is done to a mutex, this is free when these bits of its word are zero.
     pub bits: u64,
     /// Its site.
@@ -30,9 +30,9 @@ pub struct Spot {
     fs: Cell<usize>,
 }
 
-/// What an operation at a spot does.
+/// What an operation at a site does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Task {
+pub enum AtomicOp {
     /// It accesses data, at a scheduling point.
     Data,
     /// It takes a mutex.
@@ -41,17 +41,17 @@ pub enum Task {
     Give,
 }
 
-impl Task {
+impl AtomicOp {
     /// The task of an operation of this class, if it is one for here, and the bits of its word that tell whether a mutex is free.
-    pub fn of(class: Class) -> Option<(Task, u64)> {
+    pub fn of(class: Class) -> Option<(AtomicOp, u64)> {
         match class {
-            Class::Data => Some((Task::Data, 0)),
+            Class::Data => Some((AtomicOp::Data, 0)),
             Class::Lock { family, op, mode, step: LockStep::Decides }
                 if matches!(family, LockFamily::StdMutex | LockFamily::ParkingLotMutex) =>
             {
                 match (op, words::gate(family, image::mode(mode))) {
-                    (LockOp::Acquire, Test::Zero(bits)) => Some((Task::Take, bits)),
-                    (LockOp::Release, Test::Zero(bits)) => Some((Task::Give, bits)),
+                    (LockOp::Acquire, Test::Zero(bits)) => Some((AtomicOp::Take, bits)),
+                    (LockOp::Release, Test::Zero(bits)) => Some((AtomicOp::Give, bits)),
                     _ => None,
                 }
             }
@@ -63,7 +63,7 @@ impl Task {
 /// What is known of the task where the code is compiled.
 pub trait Kind {
     /// The task, if it is always the same.
-    const TASK: Option<Task>;
+    const OP: Option<AtomicOp>;
 }
 
 /// Operations on data.
@@ -76,71 +76,74 @@ pub struct Give;
 pub struct Any;
 
 impl Kind for Data {
-    const TASK: Option<Task> = Some(Task::Data);
+    const OP: Option<AtomicOp> = Some(AtomicOp::Data);
 }
 
 impl Kind for Take {
-    const TASK: Option<Task> = Some(Task::Take);
+    const OP: Option<AtomicOp> = Some(AtomicOp::Take);
 }
 
 impl Kind for Give {
-    const TASK: Option<Task> = Some(Task::Give);
+    const OP: Option<AtomicOp> = Some(AtomicOp::Give);
 }
 
 impl Kind for Any {
-    const TASK: Option<Task> = None;
+    const OP: Option<AtomicOp> = None;
 }
 
-/// The functions that make a step, by task.
-pub type Steps = [usize; 3];
-
-/// Announces an operation; returns what is known of its spot when it may happen. If it is none of those, nothing has happened. Where
-/// hooks are taken out, one of the functions at `steps` is called from now on, if there are such.
+/// Takes the step of an operation in an unrecorded execution: returns what is known of its site when it may happen. If it is none of
+/// those, nothing has happened. From now on one of the functions is called in place of the hook, if there are such.
 #[inline(always)]
-pub fn announce(addr: usize, shape: Shape, pc: usize, steps: Option<Steps>) -> Option<Spot> {
-    if !runtime::brisk() {
+pub fn try_step(addr: usize, shape: Shape, pc: usize, functions: Option<Functions>) -> Option<FastSite> {
+    if !runtime::unrecorded() {
         return None;
     }
-    let spot = super::hot(pc)?;
-    if let Some(steps) = steps
-        && patch::is_news(pc)
+    let site = hooks::fast_atomic(pc)?;
+    if let Some(functions) = functions
+        && patch::first_visit(pc)
     {
-        patch::divert(spot.clone(), shape.register(), steps[spot.task as usize]);
+        patch::divert(site.clone(), shape.register(), functions().batched[site.op as usize]);
     }
-    take_turn(addr, shape, &spot).then_some(spot)
+    take_turn(addr, shape, &site).then_some(site)
 }
 
-/// The same at a spot, on a word that `word` reads, as a step of a sprint, or where it is no step; tells whether it may happen. If not, nothing has happened.
+/// Waits for the turn of an operation at a site, on a word that `word` reads, as a step of a batch, or where it is no step; tells whether
+/// it may happen. If not, nothing has happened.
 #[inline(always)]
-pub fn run_on<K: Kind>(addr: usize, word: impl FnOnce() -> u64, shape: Shape, spot: &'static Spot) -> bool {
-    match K::TASK.unwrap_or(spot.task) {
-        Task::Data => !must_look(addr, shape) && runtime::run_on(spot),
-        Task::Take => {
-            runtime::me().acquires = addr;
-            is_new_at(addr) && word() & spot.bits == 0 && runtime::run_on(spot)
+pub fn take_turn_batched<K: Kind>(
+    addr: usize,
+    word: impl FnOnce() -> u64,
+    shape: Shape,
+    site: &'static FastSite,
+) -> bool {
+    match K::OP.unwrap_or(site.op) {
+        AtomicOp::Data => !must_look(addr, shape) && step::run_on(site),
+        AtomicOp::Take => {
+            runtime::me().fast.acquires = addr;
+            is_new_at(addr) && word() & site.bits == 0 && step::run_on(site)
         }
-        Task::Give => !runtime::alone() && is_no_step(),
+        AtomicOp::Give => !runtime::alone() && is_no_step(),
     }
 }
 
-/// The same whoever can go on.
+/// Waits for the turn of an operation at a site whoever can go on.
 #[inline(always)]
-pub fn take_turn(addr: usize, shape: Shape, spot: &Spot) -> bool {
-    let gate = match spot.task {
-        Task::Data if must_look(addr, shape) => return false,
-        Task::Data => None,
-        Task::Take if !is_new_at(addr) => return false,
-        Task::Take => {
+pub fn take_turn(addr: usize, shape: Shape, site: &FastSite) -> bool {
+    let gate = match site.op {
+        AtomicOp::Data if must_look(addr, shape) => return false,
+        AtomicOp::Data => None,
+        AtomicOp::Take if !is_new_at(addr) => return false,
+        AtomicOp::Take => {
             runtime::probe(addr);
-            let gate = Gate::mutex(addr, spot.bits);
+            let gate = Gate::mutex(addr, site.bits);
             Free::when(&gate).map(|free| (gate, free))
         }
-        Task::Give => return is_no_step(),
+        AtomicOp::Give => return is_no_step(),
     };
     let f = runtime::me();
-    f.pending.site = spot.site;
-    f.may_go_bare(spot);
-    runtime::advance_briskly(gate);
+    f.pending.site = site.site;
+    f.may_unset_fs(site);
+    step::wait_for_turn(gate);
     runtime::access_at(addr);
     true
 }
@@ -164,15 +167,15 @@ fn is_no_step() -> bool {
     !rt().store.sites.locks_tried && f.raw < f.raw_limit
 }
 
-impl Spot {
-    /// What is known of a return address. What follows needs the thread pointer unless it may go `bare`.
-    pub fn new(pc: usize, task: Task, bits: u64, site: SiteId, hides: bool, bare: bool) -> Spot {
-        Spot { pc, task, bits, site, hides, fs: Cell::new(if bare { bare::NOWHERE } else { 0 }) }
+impl FastSite {
+    /// What is known of a return address. What follows needs the thread pointer unless it may go without (`unset_fs`).
+    pub fn new(pc: usize, op: AtomicOp, bits: u64, site: SiteId, hides: bool, unset_fs: bool) -> FastSite {
+        FastSite { pc, op, bits, site, hides, fs: Cell::new(if unset_fs { lazy_tls::NOWHERE } else { 0 }) }
     }
 
     /// The mutex that is taken here, if that is what is done, at this address.
     pub fn mutex(&self, addr: usize) -> Option<Gate> {
-        (self.task == Task::Take).then(|| Gate::mutex(addr, self.bits))
+        (self.op == AtomicOp::Take).then(|| Gate::mutex(addr, self.bits))
     }
 
     /// The thread pointer that a thread with this one may go on with.
@@ -183,18 +186,25 @@ impl Spot {
     }
 
     /// What follows needs the thread pointer.
-    pub fn dress(&self) {
+    pub fn restore_fs(&self) {
         self.fs.set(0);
     }
 
     /// The operation has happened: the word was `old` and is `new`.
+    pub fn happened(&self, addr: usize, size: u8, shape: Shape, old: u64, new: u64) {
+        self.happened_as::<Any>(addr, size, shape, old, new);
+    }
+
+    /// The operation, of a known kind, has happened: the word was `old` and is `new`.
     #[inline(always)]
-    pub fn happened<K: Kind>(&self, addr: usize, size: u8, old: u64, new: u64) {
+    pub fn happened_as<K: Kind>(&self, addr: usize, size: u8, shape: Shape, old: u64, new: u64) {
+        // A store is progress, whatever was there.
+        let old = if shape == Shape::Store { !new } else { old };
         runtime::me().anchor = self.site;
         if old == new {
             self.saw(addr, size, old);
         } else {
-            progress::progressed_briskly();
+            progress::progressed_unrecorded();
             self.changed::<K>(addr, old, new);
         }
         if self.hides {
@@ -209,9 +219,9 @@ impl Spot {
 
     #[inline(always)]
     fn changed<K: Kind>(&self, addr: usize, old: u64, new: u64) {
-        match K::TASK.unwrap_or(self.task) {
-            Task::Data => {}
-            Task::Take => {
+        match K::OP.unwrap_or(self.op) {
+            AtomicOp::Data => {}
+            AtomicOp::Take => {
                 if old & self.bits == 0 && new & self.bits != 0 {
                     let held = &mut runtime::me().held;
                     if held.len() == held.capacity() {
@@ -220,7 +230,7 @@ impl Spot {
                     held.push(self.held(addr));
                 }
             }
-            Task::Give => {
+            AtomicOp::Give => {
                 if old & self.bits != 0 && new & self.bits == 0 {
                     let held = &mut runtime::me().held;
                     if held.pop_if(|l| l.addr == addr).is_none() {
@@ -253,7 +263,7 @@ impl Spot {
             return;
         }
         let _inside = Inside::enter();
-        runtime::me().may_go_bare(self);
-        runtime::advance_briskly(None);
+        runtime::me().may_unset_fs(self);
+        step::wait_for_turn(None);
     }
 }
