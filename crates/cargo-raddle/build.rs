@@ -1,14 +1,17 @@
 //! Builds the runtime library that the command carries inside itself.
 //!
-//! The runtime is a shared library with its own allocator and must not share a build with anything else, so
-//! a nested `cargo` builds it into this crate's output directory. Setting `RADDLE_RT_PREBUILT` to the path of
-//! a finished `libraddle_rt.so` skips that.
+//! The runtime is a shared library with its own allocator and must not share a build with anything else, so a nested
+//! `cargo` builds it, with the profile `runtime` of the workspace, below the target directory of the outer build.
+//! Setting `RADDLE_RT_PREBUILT` to the path of a finished `libraddle_rt.so` skips that.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const PREBUILT: &str = "RADDLE_RT_PREBUILT";
+const PROFILE: &str = "runtime";
+const FILE: &str = "libraddle_rt.so";
 
 /// The nested build answers to its own crate only, not to what the outer build was told.
 const NOT_INHERITED: &[&str] = &[
@@ -47,7 +50,8 @@ fn build() -> PathBuf {
          there, or set {PREBUILT}"
     );
     watch(&root);
-    let target = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("rt");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let target = shared(&out).join("runtime");
     let mut result = cargo(&root, &target, &["--offline"]);
     if !result.status.success() {
         result = cargo(&root, &target, &[]);
@@ -56,17 +60,30 @@ fn build() -> PathBuf {
         eprintln!("{}", String::from_utf8_lossy(&result.stderr));
         panic!("the runtime library did not build");
     }
-    target.join("release/libraddle_rt.so")
+    // Another build of the command may replace what is in the shared directory while this one is compiled.
+    let library = out.join(FILE);
+    fs::copy(target.join(PROFILE).join(FILE), &library).expect("the library can be copied");
+    library
+}
+
+/// The target directory of the outer build, which cargo marks by a file; there all builds of the command (with other profiles,
+/// under clippy, for documentation) find the runtime that one of them has built.
+fn shared(out: &Path) -> &Path {
+    out.ancestors().find(|dir| dir.join("CACHEDIR.TAG").is_file()).unwrap_or(out)
 }
 
 fn cargo(root: &Path, target: &Path, extra: &[&str]) -> Output {
     let mut command = Command::new(env::var_os("CARGO").expect("cargo sets CARGO"));
-    command.current_dir(root).args(["rustc", "--release", "--lib", "--package", "raddle-rt", "--target-dir"]);
+    command.current_dir(root).args([
+        "rustc",
+        "--profile",
+        PROFILE,
+        "--lib",
+        "--package",
+        "raddle-rt",
+        "--target-dir",
+    ]);
     command.arg(target).args(extra);
-    // A panic in the runtime must not unwind into the program.
-    command.args(["--config", "profile.release.panic=\"abort\""]);
-    // Every step goes through several crates; in one piece they are some percent faster.
-    command.args(["--config", "profile.release.lto=\"fat\"", "--config", "profile.release.codegen-units=1"]);
     // Executables name the library by this, whatever directory it lies in.
     command.args(["--", "-Clink-arg=-Wl,-soname,libraddle_rt.so"]);
     // Every processor with FSGSBASE, which the runtime needs, has these instructions.

@@ -9,7 +9,7 @@
 use super::classes22::{CLASSES, Hunt, Lab, QUICK, Raw, module};
 use crate::Format;
 use anyhow::Context;
-use raddle_core::stats::kendall_tau_b;
+use raddle_lab::stats::kendall_tau_b;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@
 use crate::Format;
 use crate::command::{output_with, raddle, root};
 use anyhow::Context;
-use raddle_core::stats::{bonferroni, wilcoxon};
+use raddle_lab::stats::{bonferroni, wilcoxon};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

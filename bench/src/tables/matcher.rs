@@ -12,8 +12,9 @@
 use crate::Format;
 use crate::measure::{peak_memory, seconds};
 use anyhow::{Context, bail};
-use raddle_core::pattern::{FullMatcher, Matcher, reference};
+use raddle_core::pattern::{FullMatcher, Matcher};
 use raddle_core::{Event, NameId, Trace};
+use raddle_lab::reference;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};

@@ -7,6 +7,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use raddle_core::protocol::{MOST_MEMORY_MB, Timeouts};
 use raddle_core::strategy::{self, UnknownStrategy};
+use raddle_hunt::generate::{GeneratorKind, UnknownGenerator};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -317,8 +318,8 @@ pub struct HuntSearchArgs {
     #[arg(long, value_name = "N", default_value = "0")]
     pub seed: u64,
     /// How tests are made: maptest, maptest-random, covcon, random
-    #[arg(long, value_name = "NAME", default_value = "maptest")]
-    pub generator: String,
+    #[arg(long, value_name = "NAME", default_value = "maptest", value_parser = parse_generator)]
+    pub generator: GeneratorKind,
     /// Follow memory-access patterns also with a generator that does not need them
     #[arg(long)]
     pub patterns: bool,
@@ -399,6 +400,11 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 /// Accepts what the workers will accept.
 pub fn parse_strategy(text: &str) -> Result<String, UnknownStrategy> {
     strategy::by_name(text, 0).map(|_| text.to_owned())
+}
+
+/// Accepts the names of [`GeneratorKind`].
+pub fn parse_generator(text: &str) -> Result<GeneratorKind, UnknownGenerator> {
+    text.parse()
 }
 
 /// Accepts the names of [`Timeouts`].

@@ -1,6 +1,7 @@
 //! What can go wrong before or beside the testing itself. Every one of these ends the command with exit
 //! code 2, and each text names the cause and, where there is one, the next step.
 
+use raddle_hunt::ExecutorError;
 use std::path::PathBuf;
 
 /// Why the command could not do what was asked.
@@ -32,7 +33,7 @@ pub enum Error {
         said: String,
     },
     /// The compiler lacks what is needed.
-    #[error("this toolchain cannot instrument code: {0}\nraddle needs rustc {oldest} or later for {target} (see `rustup toolchain list`)", oldest = crate::host::OLDEST_RUSTC, target = crate::host::TARGET)]
+    #[error("this toolchain cannot instrument code: {0}\nraddle needs rustc {oldest} or later for {target} (see `rustup toolchain list`)", oldest = crate::platform::OLDEST_RUSTC, target = crate::platform::TARGET)]
     Toolchain(String),
     /// Another machine.
     #[error("raddle runs on x86_64 Linux (glibc) only: {0}")]
@@ -93,6 +94,9 @@ pub enum Error {
     /// What a hunt needs of a crate is not there; in words, with the next step.
     #[error("{0}")]
     Hunt(String),
+    /// Tests cannot be run any more.
+    #[error("{}", match .0 { ExecutorError::Over => "the time is over", ExecutorError::Broken(why) => why })]
+    Workers(ExecutorError),
     /// A type that cannot be hunted: nothing makes one.
     #[error("{0}")]
     Unfit(String),
@@ -129,6 +133,12 @@ pub fn indented(said: &str) -> String {
 
 /// So many lines of the beginning, and of the end.
 const SHOWN: usize = 20;
+
+impl From<ExecutorError> for Error {
+    fn from(error: ExecutorError) -> Self {
+        Error::Workers(error)
+    }
+}
 
 /// What most functions return.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,15 +1,9 @@
 //! Whether this machine and this compiler can do it at all, found out before anything is built.
 
 use crate::error::{Context, Error, Result};
-use crate::wrapper;
+use crate::platform::{INSTRUMENT, OLDEST_RUSTC, TARGET};
 use std::path::Path;
 use std::process::{Command, Stdio};
-
-/// The one target for now.
-pub const TARGET: &str = "x86_64-unknown-linux-gnu";
-/// The first release with `-Cunsafe-allow-abi-mismatch` and `-Zexternal-clangrt` that this version is tested
-/// with.
-pub const OLDEST_RUSTC: &str = "1.95";
 
 const AT_HWCAP2: u64 = 26;
 const HWCAP2_FSGSBASE: u64 = 1 << 1;
@@ -55,7 +49,7 @@ pub fn check_toolchain(dir: &Path) -> Result<Toolchain> {
     let version = String::from_utf8_lossy(&verbose.stdout).into_owned();
     check_version(&version)?;
     let mut probe = vec!["-", "--crate-name", "raddle_probe", "--print=cfg", "--target", TARGET];
-    probe.extend_from_slice(wrapper::INSTRUMENT);
+    probe.extend_from_slice(INSTRUMENT);
     let answer = run(&probe)?;
     if !answer.status.success() {
         let text = String::from_utf8_lossy(&answer.stderr);

@@ -1,45 +1,35 @@
 //! `cargo raddle`: tests concurrent Rust code under controlled thread schedules.
 //!
-//! Each module has one job. `compile` builds the code under test (through `wrapper`, which is this program
-//! again in the place of rustc), `discover` lists its tests, `supervise` runs each in a `worker` process and
-//! confirms what it finds, `finding` keeps it in a file, `replay` repeats it. `events` and `console` say so
-//! to scripts and to people. `hunt` makes tests for a type and does all that with them.
+//! `build` builds the code under test (through `wrapper`, which is this program again in the place of rustc), `test` lists its
+//! tests, runs each in a process of `worker` and confirms what it finds, `findings` keeps it in files, `report` says so to
+//! people and to scripts. `hunt` makes tests for a type and does all that with them.
 #![forbid(unsafe_code)]
 
 mod build;
-mod cargo;
+mod build_command;
 mod cli;
-mod columns;
-mod compile;
-mod console;
-mod discover;
 mod error;
-mod events;
 mod exit;
-mod explain;
-mod finding;
-mod hash;
+mod findings;
+mod fingerprint;
+mod fixed_length_path;
 mod host;
 mod hunt;
 mod interrupt;
-mod output;
-mod padded;
-mod replay;
-mod runtime;
+mod platform;
+mod replay_command;
+mod report;
 mod sandbox;
-mod scratch;
-mod sources;
-mod supervise;
 mod test;
 mod worker;
-mod wrapper;
 
+use build::wrapper;
 use clap::Parser;
-use cli::{Cli, Command};
-use error::Result;
-use events::{Event, Summary};
+use cli::{Cli, Command, Format};
 use exit::Exit;
-use output::Output;
+use report::Report;
+use report::event::Event;
+use report::summary::Summary;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -74,10 +64,11 @@ fn misused(error: &clap::Error, args: &[OsString]) -> Exit {
         return Exit::Clean;
     }
     if wants_json(args) {
-        let mut summary = Summary::new();
-        summary.exit_code = Exit::Failed;
-        Event::Error { message: error.to_string().trim_end().to_owned(), details: None }.print();
-        Event::Summary(&summary).print();
+        let mut report = Report::new(Format::Json, false, Summary::of_tests());
+        let message = error.to_string().trim_end().to_owned();
+        report.event(&Event::Error { message, details: None, in_full: String::new() });
+        report.summary.exit_code = Exit::Failed;
+        report.end();
     }
     Exit::Failed
 }
@@ -87,41 +78,24 @@ fn wants_json(args: &[OsString]) -> bool {
 }
 
 fn dispatch(cli: &Cli) -> Exit {
-    let format = match &cli.command {
-        Command::Test(args) => args.format,
-        Command::Replay(args) => args.format,
-        Command::Build { format, .. } => *format,
-        Command::Hunt(args) => args.format,
-    };
     interrupt::install();
-    if let Command::Hunt(args) = &cli.command {
-        return hunt::run(args);
-    }
-    let mut output = Output::new(format);
-    let mut summary = Summary::new();
-    let result = match &cli.command {
-        Command::Test(args) => test::run(args, &mut output, &mut summary),
-        Command::Replay(args) => replay::run(args, &mut output, &mut summary),
-        Command::Build { build, format } => build::run(build, *format, &output, &mut summary),
-        Command::Hunt(_) => Ok(()),
+    let mut report = match &cli.command {
+        Command::Test(args) => Report::new(args.format, false, Summary::of_tests()),
+        Command::Replay(args) => Report::new(args.format, args.full, Summary::of_tests()),
+        Command::Build { format, .. } => Report::new(*format, false, Summary::of_tests()),
+        Command::Hunt(args) => Report::new(args.format, false, Summary::of_types()),
     };
-    finish(cli, result, &mut output, &mut summary)
-}
-
-fn finish(cli: &Cli, result: Result<()>, output: &mut Output, summary: &mut Summary) -> Exit {
+    let result = match &cli.command {
+        Command::Test(args) => test::run(args, &mut report),
+        Command::Replay(args) => replay_command::run(args, &mut report),
+        Command::Build { build, .. } => build_command::run(build, &mut report),
+        Command::Hunt(args) => hunt::run(args, &mut report),
+    };
     if let Err(error) = result {
-        output.error(&interrupt::or(error));
-        if summary.findings == 0 {
-            summary.exit_code = Exit::Failed;
+        report.error(&interrupt::or(error));
+        if report.summary.findings == 0 {
+            report.summary.exit_code = Exit::Failed;
         }
     }
-    // A failed command has no totals for people, and a replay has said all.
-    let wanted = match &cli.command {
-        Command::Test(args) => !args.list && (summary.tests > 0 || summary.exit_code != Exit::Failed),
-        _ => false,
-    };
-    if wanted || matches!(output, Output::Json) {
-        output.summary(summary);
-    }
-    summary.exit_code
+    report.end()
 }

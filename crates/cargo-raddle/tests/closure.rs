@@ -100,6 +100,19 @@ fn a_failure_after_something_was_initialised_once_is_confirmed() {
 }
 
 #[test]
+fn a_search_that_has_tried_all_orders_of_a_closure_has_seen_every_broken_use_fail() {
+    for (strategy, failed) in [("dfs", 88), ("dpor", 93)] {
+        let ran = test("conformance", &["--strategy", strategy, "--schedules", "2000"]);
+        let tests: Vec<&Value> = ran.events.iter().filter(|e| e["event"] == "test").collect();
+        let promises = |t: &&&Value| t["stop"] == "exhausted" && t["stats"]["unexplored"].is_null();
+        let missed: Vec<&str> = tests.iter().filter(promises).map(|t| t["test"].as_str().unwrap()).collect();
+        assert!(missed.is_empty(), "{strategy}: {missed:?}");
+        let seen = tests.iter().filter(|t| t["status"] == "failed").count();
+        assert!(seen >= failed, "{strategy}: only {seen} of {}", tests.len());
+    }
+}
+
+#[test]
 fn checks_that_test_nothing_do_not_pass() {
     let ran = test("untested", &[]);
     let statuses = expected(&[

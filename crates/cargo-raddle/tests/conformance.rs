@@ -97,7 +97,7 @@ fn correct_uses_of_std_pass_under_fifty_schedules() {
         "conformance-std",
         &["--schedules", "50", "--skip", "a_thousand", "--skip", "recursion", "correct::"],
     );
-    passes("conformance-std", &ran, 278, 42);
+    passes("conformance-std", &ran, 279, 42);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_thousand_threads_and_deep_recursion_pass() {
 #[test]
 fn every_broken_use_of_std_is_found() {
     let ran = test("conformance-std", &["--schedules", "1000", "broken::"]);
-    assert_eq!(compare("conformance-std", &ran, by_prefix), 102);
+    assert_eq!(compare("conformance-std", &ran, by_prefix), 103);
     assert_eq!(ran.code, 1);
     // To wait on a condition is to have given its mutex back.
     let waiting = ran
@@ -120,6 +120,29 @@ fn every_broken_use_of_std_is_found() {
     let finding: serde_json::Value = serde_json::from_str(&support::read(Path::new(&file))).unwrap();
     let threads = finding["failure"]["threads"].as_array().unwrap();
     assert!(threads.iter().all(|t| t["holds"].as_array().unwrap().is_empty()), "{threads:?}");
+}
+
+/// How many of a package's broken programs fail in a search of all orders. That they can fail is what all orders must show.
+fn exhaustively(package: &str, strategy: &str) -> usize {
+    let ran = test(package, &["--strategy", strategy, "--schedules", "2000", "--budget", "0", "broken::"]);
+    let tests = ran.named("test");
+    let promises = |t: &&serde_json::Value| t["stop"] == "exhausted" && t["stats"]["unexplored"].is_null();
+    let missed: Vec<&str> = tests.iter().filter(promises).map(|t| t["test"].as_str().unwrap()).collect();
+    assert!(missed.is_empty(), "{strategy}: {missed:?}");
+    tests.iter().filter(|t| t["status"] == "failed").count()
+}
+
+#[test]
+fn a_search_that_has_tried_all_orders_has_seen_every_broken_use_fail() {
+    for (package, strategy, failed) in [
+        ("conformance-std", "dfs", 90),
+        ("conformance-std", "dpor", 95),
+        ("conformance-crates", "dfs", 24),
+        ("conformance-crates", "dpor", 34),
+    ] {
+        let seen = exhaustively(package, strategy);
+        assert!(seen >= failed, "{package} {strategy}: only {seen}");
+    }
 }
 
 /// The finding with which a test of conformance-std fails, and what `replay` says of it.
@@ -246,7 +269,7 @@ fn every_crash_and_hang_is_a_finding_of_its_kind() {
 #[test]
 fn an_access_through_a_wrong_pointer_is_a_crash_where_it_happens() {
     let ran = test("crashers", &["--test", "pointers", "--schedules", "1"]);
-    assert_eq!(compare("crashers", &ran, |_| vec!["failed: crash"]), 14);
+    assert_eq!(compare("crashers", &ran, |_| vec!["failed: crash"]), 16);
     let text = support::read(Path::new("../../testdata/crashers/tests/pointers.rs"));
     let lines: Vec<&str> = text.lines().collect();
     for finding in ran.named("finding") {
@@ -316,7 +339,7 @@ fn a_long_loop_is_not_called_tested_and_no_livelock() {
 #[test]
 fn waiting_in_the_kernel_is_not_called_tested() {
     let ran = test("uncontrolled", &["--schedules", "20", "--hang", "3s"]);
-    assert_eq!(compare("uncontrolled", &ran, |_| vec!["uncontrolled"]), 11);
+    assert_eq!(compare("uncontrolled", &ran, |_| vec!["uncontrolled"]), 12);
     let false_alarms =
         KNOWN_GAPS.iter().any(|(package, _, seen)| *package == "uncontrolled" && seen.starts_with("failed"));
     assert_eq!(ran.code, if false_alarms { 1 } else { 3 });

@@ -10,10 +10,13 @@ fn fixture() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixture");
+        let there = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let target = there.join("fixture");
+        copy(&here.join("support"), &there.join("crates/support"));
+        copy(&here.join("tests/fixture"), &there.join("crates/tests/fixture"));
         let status = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--offline", "--manifest-path"])
-            .arg(here.join("tests/fixture/Cargo.toml"))
+            .arg(there.join("crates/tests/fixture/Cargo.toml"))
             .arg("--target-dir")
             .arg(&target)
             .status()
@@ -21,6 +24,23 @@ fn fixture() -> &'static Path {
         assert!(status.success(), "the fixture does not build");
         target.join("debug/fixture")
     })
+}
+
+/// Copies what is not there yet, so that cargo builds anew only what has changed. `Cargo.toml.in` becomes a manifest.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("the directory can be made");
+    for entry in std::fs::read_dir(from).expect("the sources are there").map(|e| e.expect("an entry")) {
+        let (path, name) = (entry.path(), entry.file_name());
+        let to = to.join(name.to_str().expect("text").trim_end_matches(".in"));
+        if path.is_dir() {
+            copy(&path, &to);
+            continue;
+        }
+        let text = std::fs::read(&path).expect("a file");
+        if std::fs::read(&to).ok().as_ref() != Some(&text) {
+            std::fs::write(&to, text).expect("the copy can be written");
+        }
+    }
 }
 
 /// What a test prints, line by line.

@@ -13,7 +13,6 @@
 //! - [`coverage::method_pairs`]: which methods ran at the same time (CovCon).
 //! - [`location_pairs`]: which pairs of places in two methods were passed in both orders (Location Pairs).
 //! - [`strategy`]: who runs next.
-//! - [`stats`]: the statistics of the papers' evaluations.
 //! - [`schedule`], [`outcome`], [`protocol`]: how an execution is repeated, how it ended, and what the command
 //!   and its workers say to each other.
 #![forbid(unsafe_code)]
@@ -21,7 +20,6 @@
 pub mod coverage;
 pub mod location_pairs;
 pub mod pattern;
-pub mod stats;
 pub mod strategy;
 
 pub use raddle_model::*;

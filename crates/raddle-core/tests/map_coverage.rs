@@ -6,8 +6,9 @@ use common::{runner, small};
 use proptest::prelude::*;
 use raddle_core::coverage::feasible::{Context, Facts, Held, Place};
 use raddle_core::coverage::map::{Accesses, Report, Tally};
-use raddle_core::pattern::{AccessKind, Instance, InstanceSet, PATTERNS, PatternId, reference};
+use raddle_core::pattern::{AccessKind, Instance, InstanceSet, PATTERNS, PatternId};
 use raddle_core::{Access, Event, LockMode, NameId, Op, SiteId, Trace, VarId};
+use raddle_lab::reference;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 

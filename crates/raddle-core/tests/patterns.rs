@@ -7,9 +7,10 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 use raddle_core::pattern::{
     CutConfig, CutMatcher, FullMatcher, Instance, InstanceSet, Match, Matcher, PatternRange, Which, Who,
-    patterns_of, reference,
+    patterns_of,
 };
 use raddle_core::{Event, NameId, Op, Trace};
+use raddle_lab::reference;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 

@@ -17,6 +17,7 @@ pub mod minimise;
 pub mod oracle;
 pub mod protocol;
 pub mod render;
+pub mod search;
 pub mod simplify;
 pub mod test;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use harness::{Domain, Harness, ListForm, Output, Pass, Role, Sharing, Thunk,
 pub use protocol::{
     CallRecord, CallResult, Execution, Executor, ExecutorError, Fresh, MethodAccess, Run, RunReply,
 };
+pub use search::{BoundedSearch, Search};
 pub use test::{Step, Test};
 pub use value::Value;
 

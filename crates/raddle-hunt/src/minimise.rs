@@ -8,6 +8,7 @@ use super::edit::{self, Place};
 use super::harness::Harness;
 use super::oracle::{Judgement, Oracle, Verdict};
 use super::protocol::{Execution, Executor, ExecutorError, Fresh, Run};
+use super::search::{BoundedSearch, Search};
 use super::simplify;
 use super::test::Test;
 use super::wire;
@@ -31,7 +32,7 @@ pub struct MinimiseOptions {
     /// Smaller tests and simpler schedules tried.
     pub attempts: u64,
     /// Under which schedules a smaller test is searched: strategies and the most executions of each.
-    pub runs: Vec<(String, u64)>,
+    pub runs: Vec<BoundedSearch>,
     /// The seed of the run that found it. It decides what is drawn in those, too.
     pub seed: u64,
 }
@@ -49,7 +50,7 @@ pub struct Minimised {
 
 impl Default for MinimiseOptions {
     fn default() -> Self {
-        let runs = vec![("dfs:2".to_owned(), 200), ("random".to_owned(), 100)];
+        let runs = vec![Search::from("dfs:2").most(200), Search::random().most(100)];
         MinimiseOptions { attempts: 400, runs, seed: 0 }
     }
 }
@@ -104,11 +105,11 @@ impl Minimiser<'_> {
     fn attempt(&mut self, test: Option<Test>) -> Result<bool, ExecutorError> {
         let Some(test) = test.filter(|_| self.may_go_on()) else { return Ok(false) };
         self.attempts += 1;
-        for (strategy, executions) in &self.options.runs {
+        for BoundedSearch { search, executions } in &self.options.runs {
             // Most executions are right, and the worker can tell that by itself.
             let run = Run {
                 explain: true,
-                ..Run::new(wire::encode(&test), strategy, self.options.seed, *executions)
+                ..Run::new(wire::encode(&test), search.clone(), self.options.seed, *executions)
             };
             if let Some(found) = self.run(&test, run)? {
                 self.best = found;
@@ -236,7 +237,7 @@ impl Minimiser<'_> {
 
     /// Looks for an execution of the same test with as few preemptions as possible.
     fn fewer_preemptions(&mut self) -> Result<(), ExecutorError> {
-        let most = self.options.runs.iter().map(|(_, n)| *n).max().unwrap_or(0);
+        let most = self.options.runs.iter().map(|r| r.executions).max().unwrap_or(0);
         for bound in 0..4 {
             if !self.may_go_on() {
                 return Ok(());

@@ -5,6 +5,7 @@
 //! becomes of the code under test. Executions follow each other in one forked child as long as they end well; after
 //! a crash, a deadlock or a hang the next child goes on. It ends when the descriptor is closed.
 
+use crate::search::Search;
 use raddle_core::event::SiteId;
 use raddle_core::outcome::Kind;
 use raddle_core::pattern::{AccessKind, Instance};
@@ -91,8 +92,8 @@ pub enum Fresh {
 pub struct Run {
     /// In the [wire format](super::wire).
     pub test: String,
-    /// The strategy by name. `serial` runs all orders in which no call is interrupted unless it blocks.
-    pub strategy: String,
+    /// How its schedules are searched, over the worker's numbers.
+    pub search: Search,
     /// Decides everything that is drawn.
     pub seed: u64,
     /// At most so many executions; it ends earlier when the strategy has nothing left.
@@ -301,12 +302,11 @@ impl Request {
 }
 
 impl Run {
-    /// A test under `executions` schedules of a strategy.
-    pub fn new(test: String, strategy: impl Into<String>, seed: u64, executions: u64) -> Self {
-        let strategy = strategy.into();
+    /// A test under `executions` schedules of a search.
+    pub fn new(test: String, search: impl Into<Search>, seed: u64, executions: u64) -> Self {
         Run {
             test,
-            strategy,
+            search: search.into(),
             seed,
             executions,
             stop_at_failure: true,

@@ -1,21 +1,21 @@
 //! The whole hunt on simulated types: tests are made, run and judged; what is found is made small and written out.
 
-use super::generate::{Options, by_name};
+use super::generate::{GeneratorKind, Options};
 use super::group::group;
 use super::minimise::{Found, MinimiseOptions, minimise};
 use super::oracle::{Judgement, Oracle, OracleOptions};
 use super::render::{Style, explanation, render};
 use super::testing::{Simulator, objects};
-use super::{Executor, Run, edit, wire};
+use super::{BoundedSearch, Executor, Run, Search, edit, wire};
 use raddle_core::outcome::Kind;
 
 const SEED: u64 = 5;
 
 /// What so many tests find, one finding of each kind, made small; it ends when `most` are found.
-fn hunt(generator: &str, ty: &objects::Type, tests: usize, most: usize) -> Vec<Found> {
+fn hunt(generator: GeneratorKind, ty: &objects::Type, tests: usize, most: usize) -> Vec<Found> {
     let mut sim = Simulator::new(ty.clone());
-    let options = Options { runs: vec![("random".to_owned(), 15)], suffixes: 2, ..Options::default() };
-    let mut generator = by_name(generator, &ty.harness, SEED, options).unwrap();
+    let options = Options { runs: vec![Search::random().most(15)], suffixes: 2, ..Options::default() };
+    let mut generator = generator.make(&ty.harness, SEED, options);
     let mut oracle = Oracle::new(&ty.harness, OracleOptions::default());
     let mut all: Vec<Found> = Vec::new();
     for _ in 0..tests {
@@ -24,7 +24,7 @@ fn hunt(generator: &str, ty: &objects::Type, tests: usize, most: usize) -> Vec<F
         }
         let plan = generator.next(&mut sim).unwrap().expect("there is always another test");
         let text = wire::encode(&plan.test);
-        let run = |(strategy, n): &(String, u64)| Run::new(text.clone(), strategy, SEED, *n);
+        let run = |b: &BoundedSearch| Run::new(text.clone(), b.search.clone(), SEED, b.executions);
         let replies = sim.run(plan.runs.iter().map(run).collect()).unwrap();
         generator.feedback(&plan, &replies);
         for execution in replies.iter().flat_map(|r| &r.distinct) {
@@ -51,8 +51,8 @@ fn right_types_raise_no_alarm() {
     right.bodies.remove(1);
     (1..right.harness.thunks.len()).for_each(|i| right.harness.thunks[i].id.0 = i as u32);
     for ty in [objects::queue(), objects::channel(), right] {
-        for generator in ["random", "covcon"] {
-            assert_eq!(hunt(generator, &ty, 80, 1), [], "{generator} on {}", ty.harness.target);
+        for generator in [GeneratorKind::Random, GeneratorKind::CovCon] {
+            assert_eq!(hunt(generator, &ty, 80, 1), [], "{generator:?} on {}", ty.harness.target);
         }
     }
 }
@@ -60,7 +60,7 @@ fn right_types_raise_no_alarm() {
 #[test]
 fn a_lost_update_is_found_made_small_and_explained() {
     let ty = objects::counter();
-    for generator in ["random", "covcon"] {
+    for generator in [GeneratorKind::Random, GeneratorKind::CovCon] {
         let found = hunt(generator, &ty, 60, 1);
         let first = found.first().expect("found");
         assert_eq!(first.verdict.kind, Kind::NonLinearizable);
@@ -77,7 +77,7 @@ fn a_lost_update_is_found_made_small_and_explained() {
 #[test]
 fn a_panic_and_a_deadlock_are_found_and_told_apart() {
     let ty = objects::checks();
-    let found = hunt("covcon", &ty, 200, 2);
+    let found = hunt(GeneratorKind::CovCon, &ty, 200, 2);
     let groups = group(&ty.harness, &found);
     let kinds: Vec<Kind> = groups.iter().map(|(cause, _)| cause.kind).collect();
     assert!(kinds.contains(&Kind::Panic) && kinds.contains(&Kind::Deadlock), "{kinds:?}");

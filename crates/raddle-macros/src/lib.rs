@@ -1,4 +1,4 @@
-//! The `#[raddle::test]` attribute. Use it through the crate `raddle`.
+//! The `#[raddle::test]` attribute. Use it through the crate `raddle`. Beside it, what `raddle-model` derives where serde is not wanted.
 
 use proc_macro::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 
@@ -48,6 +48,20 @@ pub fn test(arguments: TokenStream, function: TokenStream) -> TokenStream {
     result.extend(tokens);
     result.extend([TokenTree::Group(checked)]);
     result
+}
+
+/// Stands in for serde's derive where nothing is serialised.
+#[doc(hidden)]
+#[proc_macro_derive(NoSerialize, attributes(serde))]
+pub fn no_serialize(_: TokenStream) -> TokenStream {
+    TokenStream::new()
+}
+
+/// Stands in for serde's derive where nothing is deserialised.
+#[doc(hidden)]
+#[proc_macro_derive(NoDeserialize, attributes(serde))]
+pub fn no_deserialize(_: TokenStream) -> TokenStream {
+    TokenStream::new()
 }
 
 fn is_block(token: &TokenTree) -> bool {

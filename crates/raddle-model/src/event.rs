@@ -4,7 +4,7 @@
 //! pending event offered to a strategy). A pending event differs only in that the values it will read and,
 //! for plain stores, write are not known yet.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::json::{Deserialize, Serialize};
 
 /// A thread of one execution, numbered in order of creation; the thread that runs the test is 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
@@ -32,7 +32,8 @@ pub type Value = u128;
 
 /// A value that may be unknown: an `Option<Value>`, also in its serialised form, in little space, because traces are
 /// long.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(from = "Option<Value>", into = "Option<Value>")]
 pub struct Content {
     bytes: [u8; 16],
     known: bool,
@@ -68,15 +69,10 @@ impl std::fmt::Debug for Content {
     }
 }
 
-impl Serialize for Content {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.get().serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Content {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Option::<Value>::deserialize(deserializer).map(Content::from)
+impl From<Content> for Option<Value> {
+    #[inline]
+    fn from(content: Content) -> Self {
+        content.get()
     }
 }
 

@@ -1,6 +1,6 @@
 //! How an execution ended.
 
-use serde::{Deserialize, Serialize};
+use crate::json::{Deserialize, Serialize};
 
 /// The kind of a finding, as scripts see it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]

@@ -6,10 +6,10 @@
 //! line died; whatever it had said before stands.
 
 use crate::event::ThreadId;
+use crate::json::{Deserialize, Serialize};
 use crate::outcome::Kind;
 use crate::schedule::Schedule;
 use crate::trace::{Site, Symbols, Trace};
-use serde::{Deserialize, Serialize};
 
 /// The environment variable that is set where the worker is confined.
 pub const CONFINED_VAR: &str = "RADDLE_CONFINED";
@@ -222,6 +222,7 @@ pub struct Stats {
     pub notes: Vec<f64>,
 }
 
+#[cfg(feature = "json")]
 fn is_zero(n: &u64) -> bool {
     *n == 0
 }

@@ -6,7 +6,7 @@
 //! stood before or after the effect of the last one. Besides, it says which random numbers the execution drew.
 
 use crate::event::ThreadId;
-use serde::{Deserialize, Serialize};
+use crate::json::{Deserialize, Serialize};
 use std::fmt;
 
 /// The running thread stops and another goes on.
@@ -39,6 +39,7 @@ pub struct Schedule {
     pub early: Vec<Early>,
 }
 
+#[cfg(feature = "json")]
 fn is_zero(n: &u64) -> bool {
     *n == 0
 }

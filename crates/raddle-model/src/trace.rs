@@ -1,7 +1,7 @@
 //! The events of one execution, and the names that make executions comparable.
 
 use crate::event::{Event, VarId};
-use serde::{Deserialize, Serialize};
+use crate::json::{Deserialize, Serialize};
 
 /// The name of a variable that is stable across executions: an index into [`Symbols::names`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]

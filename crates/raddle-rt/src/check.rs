@@ -16,7 +16,7 @@ use crate::runtime::{self, Host, Inside, Runtime, installed, rt};
 use crate::store::End;
 use libc::{c_int, c_void};
 use raddle_core::protocol::{Job, Message, Stats, Stop};
-use raddle_core::{Schedule, Trace};
+use raddle_core::{Schedule, Trace, wire};
 use raddle_sched::Mode;
 
 /// A closure of the program: runs it once; 0 when it returned, 1 when it panicked.
@@ -29,7 +29,7 @@ struct Closure {
 
 /// Thread 0 of an execution.
 extern "C" fn root(closure: *mut c_void) -> *mut c_void {
-    // SAFETY: `raddle_rt_check_1` keeps the closure alive while executions run.
+    // SAFETY: `raddle_rt_check_2` keeps the closure alive while executions run.
     let c = unsafe { &*(closure as *const Closure) };
     if (c.run)(c.data) != 0 {
         let _inside = Inside::enter();
@@ -42,15 +42,15 @@ const _: Start = root;
 
 /// Checks a closure under many schedules.
 ///
-/// `job` is a [`Job`] in JSON. If `findings` is not zero, the command, if there is one, hears of failures.
-/// `answer` receives [`Message`]s in JSON: the failures, the traces asked for, and `Done`. The number in the name
+/// `job` is a [`Job`] as [`wire`] writes it. If `findings` is not zero, the command, if there is one, hears of failures.
+/// `answer` receives [`Message`]s of that kind: the failures, the traces asked for, and `Done`. The number in the name
 /// changes with the signature.
 ///
 /// # Safety
 /// `job` points to `len` bytes; `run` and `answer` must be callable with their data; no other thread calls this
 /// function at the same time.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn raddle_rt_check_1(
+pub unsafe extern "C" fn raddle_rt_check_2(
     job: *const u8,
     len: usize,
     findings: c_int,
@@ -65,13 +65,12 @@ pub unsafe extern "C" fn raddle_rt_check_1(
     // SAFETY: by the caller's promise.
     let bytes = unsafe { std::slice::from_raw_parts(job, len) };
     let reply = |m: &Message| {
-        if let Ok(text) = serde_json::to_string(m) {
-            answer(answer_data, text.as_ptr(), text.len());
-        }
+        let bytes = wire::to_bytes(m);
+        answer(answer_data, bytes.as_ptr(), bytes.len());
     };
     let before = installed().then(set_aside);
-    let prepared = serde_json::from_slice(bytes)
-        .map_err(|e| format!("bad configuration: {e}"))
+    let prepared = wire::from_bytes(bytes)
+        .map_err(|e| format!("the crate `raddle` of this test is of another version: {e}"))
         .and_then(|job: Job| prepare(job, findings != 0));
     let stop = match prepared {
         Ok(true) => {

@@ -17,12 +17,12 @@
 //! | a program's memory and threads | `memory` `shadow` `lockset` `stack` `tls` `calls` `destructors` |
 //! | its code | `names` `image` `sites` `sync::words` `sync::models` |
 //! | what lives as long as a search, and what a thread is | `fast::place` `fast::past` `fiber` `store` `budget` `messages` `describe` `source` |
-//! | flags of hooks, and what they are told to leave out | `runtime::globals` `runtime::load` `rewind` `fast::patch` `fast::lazy_tls` `hooks::known` `interpose::unwind` |
+//! | flags of hooks, and what they are told to leave out | `runtime::globals` `runtime::load` `rewind` `fast::patch` `fast::lazy_tls` `hooks::site_cache` `interpose::unwind` |
 //! | an execution, and a step in it | `runtime` `fast::batch` `fast::step` |
 //! | what a step teaches | `learn` `owners` `progress` |
 //! | children, and how an execution is reported | `export` `child` `leave` `failure` `circle` `conclude` |
 //! | what instrumented code calls, what makes it fast, and which executions may be | `sync` `hooks` `threads` `interpose::tls_keys` `fast` `job` `independence` `search` |
-//! | what a program calls in libc, and how it ends | `program` `ending` `interpose` `signals` |
+//! | what a program calls in libc, and how it ends | `tsc` `program` `ending` `interpose` `signals` |
 //! | modes | `execute` `closure` `check` `hunt` `start` |
 //!
 //! The library has its own allocator and uses no thread-local variables, because the thread-local storage it
@@ -82,6 +82,7 @@ mod sync;
 mod table;
 mod threads;
 mod tls;
+mod tsc;
 
 /// Ends the process without running anything of the program.
 pub(crate) fn quit(code: i32) -> ! {

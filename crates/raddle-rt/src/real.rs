@@ -109,6 +109,9 @@ real! {
     pthread_tryjoin_np: fn(libc::pthread_t, *mut *mut c_void) -> c_int;
     pthread_timedjoin_np: fn(libc::pthread_t, *mut *mut c_void, *const libc::timespec) -> c_int;
     system: fn(*const c_char) -> c_int;
+    popen: fn(*const c_char, *const c_char) -> *mut libc::FILE;
+    posix_spawn: fn(*mut libc::pid_t, *const c_char, *const libc::posix_spawn_file_actions_t, *const libc::posix_spawnattr_t, *const *mut c_char, *const *mut c_char) -> c_int;
+    posix_spawnp: fn(*mut libc::pid_t, *const c_char, *const libc::posix_spawn_file_actions_t, *const libc::posix_spawnattr_t, *const *mut c_char, *const *mut c_char) -> c_int;
     pause: fn() -> c_int;
     sigsuspend: fn(*const libc::sigset_t) -> c_int;
     sigwait: fn(*const libc::sigset_t, *mut c_int) -> c_int;

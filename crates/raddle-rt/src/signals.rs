@@ -6,6 +6,7 @@ use crate::fast;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use crate::signal_stack::{self, STACK};
+use crate::tsc;
 use libc::{c_int, c_void, siginfo_t};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,6 +18,10 @@ const SI_KERNEL: c_int = 0x80;
 extern "C" fn caught(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes valid information.
     if signal == libc::SIGSEGV && fast::mend(unsafe { (*info).si_addr() as usize }) {
+        return;
+    }
+    // SAFETY: as above.
+    if signal == libc::SIGSEGV && tsc::emulate(unsafe { &*info }, unsafe { &mut *context.cast() }) {
         return;
     }
     // SAFETY: as above.
@@ -68,6 +73,7 @@ pub fn install() {
             libc::sigaction(signal, &action, std::ptr::null_mut());
         }
     }
+    tsc::trap();
     relieve_std();
 }
 

@@ -5,6 +5,7 @@ use crate::fiber::Body;
 use crate::job;
 use crate::real::real;
 use crate::runtime::{self, Host, Inside, Runtime};
+use crate::tsc;
 use libc::{c_char, c_int};
 use raddle_core::protocol::{JOB_VAR, Job, Stats, Stop};
 use raddle_sched::Thread;
@@ -60,6 +61,7 @@ extern "C" fn init(_argc: c_int, argv: *const *const c_char, envp: *const *const
     runtime::install(r);
     // SAFETY: the handler has the right signature and lives as long as the process.
     unsafe { on_exit(exiting, std::ptr::null_mut()) };
+    tsc::trap_early();
     runtime::set_active(true);
 }
 

@@ -5,6 +5,7 @@
 //! `dlsym`, a cast of its result, and two callbacks with C linkage; everything else is safe code elsewhere.
 
 use raddle_model::protocol::{Job, Message};
+use raddle_model::wire::{self, Unreadable};
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +33,7 @@ type Check = unsafe extern "C" fn(
 );
 
 /// Bears the version of the signature above: another version of the runtime is not found rather than misused.
-const NAME: &std::ffi::CStr = c"raddle_rt_check_1";
+const NAME: &std::ffi::CStr = c"raddle_rt_check_2";
 
 /// Set in the child processes that run executions.
 static INSIDE: AtomicBool = AtomicBool::new(false);
@@ -43,13 +44,13 @@ pub fn inside() -> bool {
 }
 
 /// What the runtime answers, message by message.
-pub type Answer = Vec<serde_json::Result<Message>>;
+pub type Answer = Vec<Result<Message, Unreadable>>;
 
 /// Has the runtime check a closure and returns its answer; `None` if there is no runtime. Messages are read as they come, while
 /// the runtime does not watch what this process does: with many traces that takes long enough as it is.
 pub fn check(job: &Job, f: &Closure<'_>, asked: Asked) -> Option<Answer> {
     let check = runtime()?;
-    let job = serde_json::to_vec(job).expect("a job is plain data");
+    let job = wire::to_bytes(job);
     let mut messages = Answer::new();
     // SAFETY: `job` is a live buffer of the length given. `run` is called with `f`, which outlives the call,
     // and only by one thread at a time that is not the calling one, which `Sync` allows. `answer` is called with
@@ -86,9 +87,9 @@ extern "C" fn run(f: *mut c_void) -> c_int {
     c_int::from(catch_unwind(AssertUnwindSafe(f)).is_err())
 }
 
-extern "C" fn answer(messages: *mut c_void, text: *const u8, len: usize) {
+extern "C" fn answer(messages: *mut c_void, bytes: *const u8, len: usize) {
     // SAFETY: `check` passes its vector, and the runtime a live buffer of this length.
-    let (messages, text) =
-        unsafe { (&mut *messages.cast::<Answer>(), std::slice::from_raw_parts(text, len)) };
-    messages.push(serde_json::from_slice(text));
+    let (messages, bytes) =
+        unsafe { (&mut *messages.cast::<Answer>(), std::slice::from_raw_parts(bytes, len)) };
+    messages.push(wire::from_bytes(bytes));
 }

@@ -2,7 +2,7 @@
 
 mod broken {
     use conformance_std::Plain;
-    use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
+    use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering::*};
     use std::thread;
 
     const NONE: u32 = u32::MAX;
@@ -41,6 +41,22 @@ mod broken {
                 }
             }
         }
+    }
+
+    #[test]
+    fn panics_a_block_that_is_freed_between_the_load_of_its_address_and_the_read() {
+        let head = AtomicPtr::new(Box::into_raw(Box::new([7_u64; 4])));
+        thread::scope(|s| {
+            s.spawn(|| {
+                let block = head.load(SeqCst);
+                if !block.is_null() {
+                    // SAFETY: none, the other thread may have freed it.
+                    assert_eq!(unsafe { (*block)[1] }, 7);
+                }
+            });
+            // SAFETY: the block is from a box, and nobody else takes it.
+            s.spawn(|| drop(unsafe { Box::from_raw(head.swap(std::ptr::null_mut(), SeqCst)) }));
+        });
     }
 
     #[test]

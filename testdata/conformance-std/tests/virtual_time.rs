@@ -21,6 +21,18 @@ mod correct {
     }
 
     #[test]
+    fn the_counter_of_the_processor_counts_the_time_that_passes() {
+        // SAFETY: every processor of this architecture has it.
+        let counter = || unsafe { std::arch::x86_64::_rdtsc() };
+        let start = counter();
+        thread::scope(|s| {
+            s.spawn(|| thread::sleep(HOUR));
+            s.spawn(|| thread::sleep(HOUR));
+        });
+        assert!(counter() - start >= HOUR.as_nanos() as u64);
+    }
+
+    #[test]
     fn shorter_sleeps_end_first_when_nothing_else_runs() {
         let order = Mutex::new(Vec::new());
         thread::scope(|s| {

@@ -11,6 +11,11 @@ const UNMAPPED: usize = 0x3000_0000_0000;
 /// No memory can be there, and the kernel does not say where it was.
 const IMPOSSIBLE: usize = 0xdfdf_dfdf_dfdf_dfd8;
 
+unsafe extern "C" {
+    fn pthread_mutex_lock(mutex: *mut u8) -> i32;
+    fn pthread_cond_signal(condition: *mut u8) -> i32;
+}
+
 /// Runs the closure in a second thread, between two accesses to memory that both share.
 fn beside(closure: impl FnOnce(&AtomicU64) + Send) {
     let shared = AtomicU64::new(0);
@@ -52,6 +57,8 @@ faults! {
     adds_where_nothing_is UNMAPPED => |p: AtomicU64| (*p).fetch_add(1, SeqCst);
     exchanges_where_nothing_can_be IMPOSSIBLE => |p: AtomicU64| (*p).compare_exchange(0, 1, SeqCst, SeqCst);
     locks_a_field_of_null 8 => |p: Mutex<u64>| drop((*p).lock());
+    locks_a_mutex_of_c_in_a_field_of_null 8 => |p: u8| pthread_mutex_lock(p);
+    signals_where_nothing_is UNMAPPED => |p: u8| pthread_cond_signal(p);
     copies_from_null 0 => |p: [u8; 100]| black_box(p.read());
     copies_to_nowhere UNMAPPED => |p: [u8; 100]| p.write(black_box([1; 100]));
     moves_a_little_to_a_field_of_null 8 => |p: u8| ptr::copy(black_box([1_u8; 16]).as_ptr(), p, black_box(9));

@@ -72,3 +72,10 @@ fn a_child_process_is_waited_for_by_a_thread() {
     let waiting = thread::spawn(|| Command::new("true").status().unwrap().success());
     assert!(waiting.join().unwrap());
 }
+
+/// Clocks are read by code of the kernel that runs in the child and reads the counter of the processor.
+#[test]
+fn a_child_process_that_looks_at_the_clock_is_waited_for_by_a_thread() {
+    let waiting = thread::spawn(|| Command::new("date").output().unwrap().status.success());
+    assert!(waiting.join().unwrap());
+}

@@ -2,7 +2,7 @@
 
 use super::{Raw, Results};
 use crate::measure::{geometric_mean, median};
-use raddle_core::stats::wilcoxon;
+use raddle_lab::stats::wilcoxon;
 use std::fmt::Write;
 
 /// The whole text.

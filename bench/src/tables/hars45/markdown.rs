@@ -3,7 +3,7 @@
 use super::gather::{Cost, Data, mean, programs};
 use super::{COVERED, Scale};
 use crate::measure::median;
-use raddle_core::stats::{Magnitude, ScottKnott, bonferroni, cliffs_delta, wilcoxon};
+use raddle_lab::stats::{Magnitude, ScottKnott, bonferroni, cliffs_delta, wilcoxon};
 use serde_json::json;
 use std::fmt::Write;
 use subjects_hars45::Program;
@@ -185,7 +185,7 @@ fn comparisons(scale: &Scale, data: &Data, s: &mut String) {
         let samples: Vec<Vec<f64>> = names.iter().map(|n| column(n, executions)).collect();
         let test = ScottKnott { log: true, ..ScottKnott::default() };
         if let Some(groups) = test.groups(&samples) {
-            let group = |g: &raddle_core::stats::Group| {
+            let group = |g: &raddle_lab::stats::Group| {
                 g.members.iter().map(|&m| names[m]).collect::<Vec<_>>().join(", ")
             };
             let text: Vec<String> = groups.iter().map(group).collect();

@@ -4,17 +4,16 @@
 //! thread-local may have had a part in what was seen, and then its schedule means nothing elsewhere. In that case the
 //! same search is done once more with a fresh process for every execution, within bounds.
 
-use super::driver::seeded;
-use super::executor::Workers;
-use super::judge;
+use super::lab::seeded;
+use crate::error::Result;
+use crate::worker::session::Workers;
 use raddle_core::Kind;
 use raddle_core::protocol::Failure;
 use raddle_core::schedule::Schedule;
 use raddle_core::trace::Symbols;
 use raddle_hunt::minimise::Found;
 use raddle_hunt::oracle::{Judgement, Oracle, Verdict};
-use raddle_hunt::protocol::ExecutorError;
-use raddle_hunt::{Execution, Executor, Fresh, Run, Test, wire};
+use raddle_hunt::{Execution, Executor, Fresh, Run, Search, Test, wire};
 use std::time::Duration;
 
 /// Executions of the second search.
@@ -44,22 +43,42 @@ fn mark_of(verdict: &Verdict) -> Mark {
     mark(verdict.kind, verdict.at.as_ref())
 }
 
-/// What became of a violation that is not confirmed.
-#[derive(Clone, Debug)]
-pub struct Refuted {
-    /// What came instead.
-    pub instead: String,
-    /// The execution that came instead, if a sequential order explains what its calls did; of a violation that was confirmed
-    /// in vain, only if the same calls returned the same as before.
-    pub explained: Option<Execution>,
-    /// The execution that came instead, if it did not come back, or if too many sequential orders could explain it; of a violation
-    /// that was confirmed in vain, the latter only if the same calls returned the same as before.
-    pub undecided: Option<Execution>,
+/// What became of a violation that was repeated where nothing had run.
+#[derive(Debug)]
+pub enum Proof {
+    /// It came again.
+    Confirmed(Box<Confirmed>),
+    /// It did not.
+    Refuted(Refuted),
 }
 
-impl Refuted {
-    fn by(instead: &str) -> Self {
-        Refuted { instead: instead.to_owned(), explained: None, undecided: None }
+/// What came instead of a violation.
+#[derive(Debug)]
+pub struct Refuted {
+    /// In words.
+    pub instead: String,
+    /// The execution, if it says something.
+    pub came: Came,
+}
+
+/// An execution that came instead of a violation.
+#[derive(Debug)]
+pub enum Came {
+    /// A sequential order explains what its calls did. Of a violation that was confirmed in vain: and they returned the same as
+    /// before.
+    Explained,
+    /// It did not come back.
+    Hung,
+    /// Too many sequential orders could explain it. Of a violation that was confirmed in vain: and its calls returned the same
+    /// as before.
+    Undecided,
+    /// None of these.
+    Other,
+}
+
+impl Proof {
+    fn refuted(instead: &str, came: Came) -> Self {
+        Proof::Refuted(Refuted { instead: instead.to_owned(), came })
     }
 }
 
@@ -68,45 +87,70 @@ pub fn confirm(
     workers: &mut Workers,
     oracle: &mut Oracle,
     found: &Found,
-    strategy: &str,
+    search: Search,
     seed: u64,
-) -> Result<Result<Confirmed, Refuted>, ExecutorError> {
+) -> Result<Proof> {
     workers.renew();
     let mark = mark_of(&found.verdict);
     let known = oracle.knowledge();
-    let mut first = match replay(workers, oracle, &found.test, seed, &found.execution.schedule, &mark)? {
-        Ok(confirmed) => return Ok(Ok(confirmed)),
-        Err(refuted) => refuted,
-    };
+    let (first, came) = attempt(workers, oracle, &found.test, seed, &found.execution.schedule, &mark)?;
+    let Proof::Refuted(mut first) = first else { return Ok(first) };
     // Code that does not come back is waited for once, not in each of hundreds of executions.
-    if first.undecided.as_ref().is_some_and(|e| e.failed() == Some(Kind::Timeout)) {
-        return Ok(Err(first));
+    if matches!(first.came, Came::Hung) {
+        return Ok(Proof::Refuted(first));
     }
-    let same = |e: &Execution| oracle.same_results(&found.test, e, &found.execution);
-    first.explained = first.explained.filter(same);
-    first.undecided = first.undecided.filter(same);
+    if !came.is_some_and(|came| oracle.same_results(&found.test, &came, &found.execution)) {
+        first.came = Came::Other;
+    }
     // What varies, or depends on who calls, will do so the next time as well.
-    if first.explained.is_some() || first.undecided.is_some() || oracle.knowledge() > known {
-        return Ok(Err(first));
+    if !matches!(first.came, Came::Other) || oracle.knowledge() > known {
+        return Ok(Proof::Refuted(first));
     }
+    let Some(same) = found_again(workers, oracle, found, search, seed)? else {
+        return Ok(Proof::Refuted(first));
+    };
+    workers.renew();
+    match replay(workers, oracle, &same.test, seed, &same.execution.schedule, &mark)? {
+        Proof::Refuted(refuted) => Ok(Proof::Refuted(Refuted { came: Came::Other, ..refuted })),
+        confirmed => Ok(confirmed),
+    }
+}
+
+/// Searches for a violation once more, with a fresh process for every execution.
+fn found_again(
+    workers: &mut Workers,
+    oracle: &mut Oracle,
+    found: &Found,
+    search: Search,
+    seed: u64,
+) -> Result<Option<Found>> {
     let again = Run {
         fresh: Fresh::Each,
         stop_at_failure: false,
-        ..Run::new(wire::encode(&found.test), strategy, seeded(seed, 0), SEARCH)
+        ..Run::new(wire::encode(&found.test), search, seeded(seed, 0), SEARCH)
     };
     let replies = workers.run(vec![again])?;
-    let mut same = None;
     for execution in replies.iter().flat_map(|r| &r.distinct) {
-        let again = judge::violation(oracle, workers, &found.test, seed, execution)?;
-        same = again.filter(|v| mark_of(&v.verdict) == mark);
-        if same.is_some() {
-            break;
+        let again = violation(oracle, workers, &found.test, seed, execution)?;
+        if let Some(same) = again.filter(|v| mark_of(&v.verdict) == mark_of(&found.verdict)) {
+            return Ok(Some(same));
         }
     }
-    let Some(same) = same else { return Ok(Err(first)) };
-    workers.renew();
-    let confirmed = replay(workers, oracle, &same.test, seed, &same.execution.schedule, &mark)?;
-    Ok(confirmed.map_err(|refuted| Refuted { explained: None, undecided: None, ..refuted }))
+    Ok(None)
+}
+
+/// An execution of a test, if no sequential order of its calls explains it. What the program draws is decided by the
+/// worker's seed, whatever the strategy's is.
+pub fn violation(
+    oracle: &mut Oracle,
+    exec: &mut dyn Executor,
+    test: &Test,
+    seed: u64,
+    execution: &Execution,
+) -> Result<Option<Found>> {
+    let judgement = oracle.judge(exec, test, seed, execution)?;
+    let Judgement::Wrong(verdict) = judgement else { return Ok(None) };
+    Ok(Some(Found { test: test.clone(), execution: execution.clone(), verdict: *verdict }))
 }
 
 /// Repeats a schedule in a process in which nothing has run.
@@ -117,15 +161,27 @@ pub fn replay(
     seed: u64,
     schedule: &Schedule,
     mark: &Mark,
-) -> Result<Result<Confirmed, Refuted>, ExecutorError> {
+) -> Result<Proof> {
+    attempt(workers, oracle, test, seed, schedule, mark).map(|(proof, _)| proof)
+}
+
+/// Repeats a schedule in a process in which nothing has run; also gives the execution if it is no violation.
+fn attempt(
+    workers: &mut Workers,
+    oracle: &mut Oracle,
+    test: &Test,
+    seed: u64,
+    schedule: &Schedule,
+    mark: &Mark,
+) -> Result<(Proof, Option<Execution>)> {
     let run = Run {
         fresh: Fresh::Once,
         replay: Some(schedule.clone()),
         traces: true,
-        ..Run::new(wire::encode(test), "random", 0, 1)
+        ..Run::new(wire::encode(test), Search::random(), 0, 1)
     };
     let mut replies = workers.run(vec![run])?;
-    let instead = |what: &str| Ok(Err(Refuted::by(what)));
+    let instead = |what: &str| Ok((Proof::refuted(what, Came::Other), None));
     let Some(mut reply) = replies.pop() else { return instead("there was no answer") };
     if let Some(why) = reply.diverged {
         return instead(&why);
@@ -135,17 +191,18 @@ pub fn replay(
         Judgement::Wrong(verdict) if mark_of(&verdict) == *mark => *verdict,
         Judgement::Wrong(other) => return instead(&other.summary),
         Judgement::Right => {
-            let refuted = Refuted::by("what its calls did has a sequential explanation");
-            return Ok(Err(Refuted { explained: Some(execution), ..refuted }));
+            let why = "what its calls did has a sequential explanation";
+            return Ok((Proof::refuted(why, Came::Explained), Some(execution)));
         }
         Judgement::Undecided => {
-            let refuted = Refuted::by("it could not be decided");
-            return Ok(Err(Refuted { undecided: Some(execution), ..refuted }));
+            let hung = execution.failed() == Some(Kind::Timeout);
+            let came = if hung { Came::Hung } else { Came::Undecided };
+            return Ok((Proof::refuted("it could not be decided", came), Some(execution)));
         }
     };
     let found = Found { test: test.clone(), execution, verdict };
     let failure = failure(&found, reply.symbols);
-    Ok(Ok(Confirmed { found, failure }))
+    Ok((Proof::Confirmed(Box::new(Confirmed { found, failure })), None))
 }
 
 fn failure(found: &Found, symbols: Symbols) -> Failure {

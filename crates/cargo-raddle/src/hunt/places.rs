@@ -5,7 +5,7 @@
 //! named after nothing but the harness: it says itself which executable it was made of, and what its contents should be. If
 //! either is wrong, it is made again, or a worker does without.
 
-use crate::hash;
+use crate::fingerprint;
 use raddle_debuginfo::DebugInfo;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const SEAL: &str = "places.seal";
 pub fn load(dir: &Path, fingerprint: &str) -> Option<PathBuf> {
     let seal = std::fs::read_to_string(dir.join(SEAL)).ok()?;
     let table = dir.join(TABLE);
-    (seal == sealed(fingerprint, &hash::file(&table).ok()?)).then_some(table)
+    (seal == sealed(fingerprint, &fingerprint::file(&table).ok()?)).then_some(table)
 }
 
 /// Makes the file unless there is one, and tells how long that took. Failing to is no harm.
@@ -35,12 +35,12 @@ pub fn make(dir: &Path, fingerprint: &str, executable: &Path) -> (Option<PathBuf
 
 fn save(dir: &Path, fingerprint: &str, executable: &Path) -> Option<()> {
     let bytes = std::fs::read(executable).ok()?;
-    if hash::full(&bytes) != fingerprint {
+    if fingerprint::full(&bytes) != fingerprint {
         return None;
     }
     let table = DebugInfo::parse(&bytes, [""; 0]).ok()?.places(&bytes).ok()?;
     write(dir, TABLE, &table)?;
-    write(dir, SEAL, sealed(fingerprint, &hash::full(&table)).as_bytes())
+    write(dir, SEAL, sealed(fingerprint, &fingerprint::full(&table)).as_bytes())
 }
 
 fn sealed(executable: &str, table: &str) -> String {
@@ -66,7 +66,7 @@ mod tests {
         let this = dir.path().join("small");
         let mut compiler = std::process::Command::new("rustc");
         assert!(compiler.arg("-g").arg("-o").args([&this, &source]).status().unwrap().success());
-        let fingerprint = hash::file(&this).unwrap();
+        let fingerprint = fingerprint::file(&this).unwrap();
         assert_eq!(make(dir.path(), "another build", &this).0, None);
         let table = make(dir.path(), &fingerprint, &this).0.unwrap();
         assert_eq!(load(dir.path(), &fingerprint), Some(table.clone()));

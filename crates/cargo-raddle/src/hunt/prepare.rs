@@ -1,16 +1,17 @@
 //! Which types there are, and a harness for each.
 
-use super::build;
 use super::places;
 use super::statics;
-use super::subject::{Origin, Subject};
-use crate::cargo;
+use super::subject::Subject;
+use crate::build::cargo;
+use crate::build::compile::{absolute, nearest_manifest};
+use crate::build::harness;
+use crate::build::runtime_lib::Runtime;
 use crate::cli::HuntArgs;
-use crate::compile::{absolute, nearest_manifest};
 use crate::error::{Context, Error, Result};
-use crate::hash;
+use crate::findings::hunt::Origin;
+use crate::fingerprint;
 use crate::host;
-use crate::runtime::Runtime;
 use crate::sandbox;
 use raddle_api::find::{all_candidates, find_type};
 use raddle_api::harness::{Dependency, HarnessError, Request, generate};
@@ -22,6 +23,7 @@ use raddle_mir::{Analysis, TypeAccesses};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// A type to be hunted.
 #[derive(Clone, Debug)]
@@ -30,10 +32,73 @@ pub struct Prospect {
     pub target: String,
 }
 
+/// What is to be hunted, and how its harnesses are built.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Package, build options and functions; it names no type.
+    pub origin: Origin,
+    /// The types, by name or path; none for all that qualify.
+    pub types: Vec<String>,
+    /// Only to be listed.
+    pub list: bool,
+    /// Whether code of others is confined, their build scripts included.
+    pub confined: bool,
+    /// Never ask the network.
+    pub offline: bool,
+    /// How long a build may take; zero for no limit.
+    pub build_limit: Duration,
+    /// Whether to ask the compiler's MIR what methods do.
+    pub analyse: bool,
+}
+
+impl Wanted {
+    /// As the command line says it.
+    pub fn new(args: &HuntArgs) -> Self {
+        let (build, functions) = (&args.build, &args.functions);
+        Wanted {
+            origin: Origin {
+                published: args.subject.clone(),
+                manifest: build.manifest_path.clone(),
+                package: build.package.clone(),
+                target: String::new(),
+                features: build.features.clone(),
+                all_features: build.all_features,
+                no_default_features: build.no_default_features,
+                opt_level: build.opt_level.clone(),
+                no_debug_assertions: build.no_debug_assertions,
+                no_overflow_checks: build.no_overflow_checks,
+                exclude: functions.exclude.clone(),
+                weak: functions.weak.clone(),
+                strict: functions.strict.clone(),
+                ready_made: args.harness.clone().zip(args.executable.clone()),
+            },
+            types: args.types.clone(),
+            list: args.list,
+            confined: !args.no_sandbox,
+            offline: build.offline,
+            build_limit: build.build_limit,
+            analyse: args.search.generator.wants_analysis(),
+        }
+    }
+
+    /// The type of a finding, built as it was then.
+    pub fn again(origin: Origin, offline: bool) -> Self {
+        Wanted {
+            types: vec![origin.target.clone()],
+            origin,
+            list: false,
+            confined: true,
+            offline,
+            build_limit: Duration::ZERO,
+            analyse: false,
+        }
+    }
+}
+
 /// What is known before the first build.
 #[derive(Debug)]
 pub struct Prepared {
-    args: HuntArgs,
+    wanted: Wanted,
     /// The types to be hunted, most promising first.
     pub prospects: Vec<Prospect>,
     /// What people should know.
@@ -50,33 +115,33 @@ pub struct Prepared {
 
 impl Prepared {
     /// Looks at the package or crate that the command line names.
-    pub fn new(args: &HuntArgs) -> Result<Self> {
-        if let (Some(descriptor), Some(executable)) = (&args.harness, &args.executable) {
-            let subject = Subject::ready_made(args, descriptor, executable)?;
+    pub fn new(wanted: Wanted) -> Result<Self> {
+        if let Some((descriptor, executable)) = &wanted.origin.ready_made {
+            let subject = Subject::ready_made(&wanted.origin, descriptor, executable)?;
             return Ok(Prepared {
-                args: args.clone(),
+                wanted,
                 prospects: vec![Prospect { target: subject.harness.target }],
                 warnings: vec![],
-                out: super::default_out()?,
-                builds: super::default_out()?,
+                out: default_out()?,
+                builds: default_out()?,
                 found: None,
                 analysis: OnceLock::new(),
             });
         }
-        let (source, out, builds) = source(args)?;
+        let (source, out, builds) = source(&wanted)?;
         host::check_toolchain(source.manifest.parent().unwrap_or(&out))?;
         let api = discover(&source).map_err(api_error)?;
-        let mut settings = if args.subject.is_none() {
+        let mut settings = if wanted.origin.published.is_none() {
             Settings::from_metadata(&source.package().metadata).map_err(hunt_error)?
         } else {
             Settings::default()
         };
         settings.check(&api).map_err(hunt_error)?;
-        let wanted = &args.functions;
+        let functions = &wanted.origin;
         let asked = Settings {
-            exclude: wanted.exclude.clone(),
-            weak: wanted.weak.clone(),
-            strict: wanted.strict.clone(),
+            exclude: functions.exclude.clone(),
+            weak: functions.weak.clone(),
+            strict: functions.strict.clone(),
             ..Settings::default()
         };
         asked
@@ -85,7 +150,7 @@ impl Prepared {
         settings.exclude.extend(asked.exclude);
         settings.weak.extend(asked.weak);
         settings.strict.extend(asked.strict);
-        let prospects = if args.list { vec![] } else { chosen(args, &source, &api, &settings)? };
+        let prospects = if wanted.list { vec![] } else { chosen(&wanted, &source, &api, &settings)? };
         let warnings = api.left_out.iter().filter(|l| l.what.starts_with("items of crate"));
         let mut warnings: Vec<String> =
             warnings.map(|l| format!("not looked at: {}: {}", l.what, l.why)).collect();
@@ -94,15 +159,7 @@ impl Prepared {
             warnings.push(format!("{} {} has been yanked from crates.io", package.name, package.version));
         }
         let found = Some((source, api, settings));
-        Ok(Prepared {
-            args: args.clone(),
-            prospects,
-            warnings,
-            out,
-            builds,
-            found,
-            analysis: OnceLock::new(),
-        })
+        Ok(Prepared { wanted, prospects, warnings, out, builds, found, analysis: OnceLock::new() })
     }
 
     /// What was found, for people.
@@ -118,8 +175,9 @@ impl Prepared {
 
     /// Builds the harness of a type.
     pub fn build(&self, prospect: &Prospect, runtime: &Runtime) -> Result<Subject> {
-        if let (Some(descriptor), Some(executable)) = (&self.args.harness, &self.args.executable) {
-            return Subject::ready_made(&self.args, descriptor, executable);
+        let wanted = &self.wanted;
+        if let Some((descriptor, executable)) = &wanted.origin.ready_made {
+            return Subject::ready_made(&wanted.origin, descriptor, executable);
         }
         let missing = || Error::Hunt(format!("there is no type {}", prospect.target));
         let (source, api, settings) = self.found.as_ref().ok_or_else(missing)?;
@@ -131,7 +189,7 @@ impl Prepared {
             dependency: &Dependency::of(source),
             settings: &settings.of(target),
             dir: &dir,
-            offline: self.args.build.offline,
+            offline: wanted.offline,
             cargo: &source.cargo,
         })
         .map_err(|error| match error {
@@ -139,17 +197,17 @@ impl Prepared {
             HarnessError::NoConstructor { .. } => Error::Unfit(error.to_string()),
             other => hunt_error(other),
         })?;
-        let args = &self.args.build;
+        let options = &wanted.origin;
         let package = source.package();
-        let built = build::build(
+        let built = harness::build(
             &generated,
             runtime,
-            &build::Options {
+            &harness::Options {
                 out: &self.builds,
-                opt_level: &args.opt_level,
-                debug_assertions: !args.no_debug_assertions,
-                overflow_checks: !args.no_overflow_checks,
-                offline: args.offline,
+                opt_level: &options.opt_level,
+                debug_assertions: !options.no_debug_assertions,
+                overflow_checks: !options.no_overflow_checks,
+                offline: wanted.offline,
                 root: package.source.is_none().then(|| source.metadata.workspace_root.as_std_path()),
                 cargo: &source.cargo,
             },
@@ -161,14 +219,15 @@ impl Prepared {
         }
         crates.sort();
         crates.dedup();
-        let mut origin = Origin::new(&self.args, &prospect.target);
-        match &self.args.subject {
+        let mut origin = Origin { target: prospect.target.clone(), ..options.clone() };
+        match &options.published {
             Some(_) => origin.published = Some(format!("{}@{}", package.name, package.version)),
             None => origin.manifest = Some(source.manifest.clone()),
         }
-        let fingerprint = hash::file(&built.executable).context(|| "cannot read the harness".into())?;
-        let wanted = self.args.search.generator == "maptest";
-        let accesses = wanted.then(|| self.accesses(source, &prospect.target, &generated.dir, &fingerprint));
+        let fingerprint =
+            fingerprint::file(&built.executable).context(|| "cannot read the harness".into())?;
+        let accesses =
+            wanted.analyse.then(|| self.accesses(source, &prospect.target, &generated.dir, &fingerprint));
         let (places, placing) = places::make(&generated.dir, &fingerprint, &built.executable);
         Ok(Subject {
             fingerprint,
@@ -192,7 +251,7 @@ impl Prepared {
 
     /// Whether the user named the types, rather than asking for all that there are.
     pub fn named(&self) -> bool {
-        !self.args.types.is_empty() || self.args.harness.is_some()
+        !self.wanted.types.is_empty() || self.wanted.origin.ready_made.is_some()
     }
 
     /// What the compiler's MIR says about a type. The crate is analysed once.
@@ -206,7 +265,9 @@ impl Prepared {
         if let Some(known) = statics::load(dir, fingerprint) {
             return Ok(known);
         }
-        let analysis = self.analysis.get_or_init(|| statics::analyse(source, &self.args.build, &self.builds));
+        let analysis = self
+            .analysis
+            .get_or_init(|| statics::analyse(source, &self.wanted.origin, self.wanted.offline, &self.builds));
         let analysis = analysis.as_ref().map_err(Clone::clone)?;
         let accesses = statics::of_type(analysis, target)
             .ok_or_else(|| "the compiler's MIR has no methods of the type".to_owned())?;
@@ -215,10 +276,15 @@ impl Prepared {
     }
 }
 
+/// A directory, by default `target/raddle` here.
+fn default_out() -> Result<PathBuf> {
+    absolute(Path::new("target/raddle"))
+}
+
 /// The package that the command line names, where findings go, and where to build. A crate of somebody else's has a
 /// directory of its own for what it builds, which is all that its build scripts can change.
-fn source(args: &HuntArgs) -> Result<(Source, PathBuf, PathBuf)> {
-    let build = &args.build;
+fn source(wanted: &Wanted) -> Result<(Source, PathBuf, PathBuf)> {
+    let build = &wanted.origin;
     // Cargo takes several features in one argument, too.
     let names = build.features.iter().flat_map(|f| f.split([',', ' '])).filter(|f| !f.is_empty());
     let features = Features {
@@ -226,7 +292,7 @@ fn source(args: &HuntArgs) -> Result<(Source, PathBuf, PathBuf)> {
         all: build.all_features,
         no_default: build.no_default_features,
     };
-    if let Some(subject) = &args.subject {
+    if let Some(subject) = &build.published {
         let (name, version) = subject.split_once('@').map_or((subject.as_str(), None), |(n, v)| (n, Some(v)));
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || !name.chars().all(plain) {
@@ -234,20 +300,20 @@ fn source(args: &HuntArgs) -> Result<(Source, PathBuf, PathBuf)> {
                 "`{name}` cannot be the name of a crate; for a package at hand, use --manifest-path"
             )));
         }
-        let out = super::default_out()?;
+        let out = default_out()?;
         let builds = out.join("published");
         let dir = builds.join("harness");
         let scratch = dir.join("crates").join(name);
-        let source = Source::published(name, version, &features, build.offline, &scratch, &dir.join("doc"));
+        let source = Source::published(name, version, &features, wanted.offline, &scratch, &dir.join("doc"));
         let mut source = source.map_err(api_error)?;
-        source.cargo = match args.no_sandbox {
-            true => cargo::own(build.build_limit)?,
-            false => sandbox::check()
-                .and_then(|()| cargo::foreign(registries(&source), &builds, &out, build.build_limit))?,
+        source.cargo = match wanted.confined {
+            false => cargo::own(wanted.build_limit)?,
+            true => sandbox::check()
+                .and_then(|()| cargo::foreign(registries(&source), &builds, &out, wanted.build_limit))?,
         };
         return Ok((source, out, builds));
     }
-    let manifest = build.manifest_path.as_deref().map_or_else(nearest_manifest, absolute)?;
+    let manifest = build.manifest.as_deref().map_or_else(nearest_manifest, absolute)?;
     if !manifest.is_file() {
         return Err(Error::NoManifest(manifest));
     }
@@ -256,7 +322,7 @@ fn source(args: &HuntArgs) -> Result<(Source, PathBuf, PathBuf)> {
         Source::local(&manifest, build.package.as_deref(), features, &PathBuf::new()).map_err(api_error)?;
     let out = source.metadata.target_directory.as_std_path().join("raddle");
     source.target_dir = out.join("harness/doc");
-    source.cargo = cargo::own(build.build_limit)?;
+    source.cargo = cargo::own(wanted.build_limit)?;
     Ok((source, out.clone(), out))
 }
 
@@ -267,15 +333,15 @@ fn registries(source: &Source) -> BTreeSet<PathBuf> {
 }
 
 /// The types that the command line names, or all.
-fn chosen(args: &HuntArgs, source: &Source, api: &Api, settings: &Settings) -> Result<Vec<Prospect>> {
+fn chosen(wanted: &Wanted, source: &Source, api: &Api, settings: &Settings) -> Result<Vec<Prospect>> {
     let mut types: Vec<&ApiType> = vec![];
-    for name in &args.types {
+    for name in &wanted.types {
         types.push(find_type(api, name).map_err(hunt_error)?);
     }
     if types.is_empty() {
         types = all_candidates(api).or_else(|none| {
             // rustdoc does not look into functions, and makes do with little where a crate does not compile.
-            raddle_api::rustdoc::check(source, args.build.offline).map_err(api_error)?;
+            raddle_api::rustdoc::check(source, wanted.offline).map_err(api_error)?;
             Err(hunt_error(none))
         })?;
         types.retain(|t| !settings.of(t).skip);

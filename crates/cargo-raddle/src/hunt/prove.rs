@@ -1,20 +1,23 @@
 //! What a search suspects is proved: confirmed by processes in which nothing has run, made small, and kept.
 
-use super::clock::Reading;
-use super::confirm::{self, Confirmed, Refuted};
-use super::driver::{Hunt, Ran, executed};
-use super::executor::Workers;
-use super::hunted::Unconfirmed;
-use super::judge;
-use super::store::{Kept, Saved};
+use super::confirm::{self, Came, Confirmed, Proof, Refuted};
+use super::cpu_time::Reading;
+use super::keep;
+use super::result::Unconfirmed;
+use super::search::Hunt;
+use crate::error::{Error, Result};
+use crate::findings::hunt::HuntFinding;
+use crate::findings::read::earlier;
+use crate::findings::store::Keep;
 use crate::interrupt;
+use crate::worker::session::Workers;
 use raddle_core::Kind;
 use raddle_core::protocol::{Failure, RUNAWAY};
 use raddle_hunt::generate::{Fault, NeverReturned, Plan};
 use raddle_hunt::group::Cause;
 use raddle_hunt::minimise::{Found, MinimiseOptions, Minimised, minimise};
 use raddle_hunt::oracle::Oracle;
-use raddle_hunt::{Execution, Executor, ExecutorError, Fresh, Run, Test, wire};
+use raddle_hunt::{Execution, Executor, ExecutorError, Fresh, Run, Search, Test, wire};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -37,73 +40,78 @@ const GRACE: Duration = Duration::from_secs(15);
 
 impl Hunt<'_> {
     /// Confirms, minimises and keeps a violation, unless its cause is known.
-    pub(super) fn prove(&mut self, plan: &Plan, found: Found) -> Ran<()> {
+    pub(super) fn prove(&mut self, plan: &Plan, found: Found) -> Result<()> {
         if found.verdict.kind == Kind::NonLinearizable && self.is_known(&found.test) {
-            return Ok(Ok(()));
+            return Ok(());
         }
-        let cause = judge::cause(&self.subject.harness, &found);
+        let cause = keep::cause(&self.subject.harness, &found);
         let attempts = self.causes.entry(cause.clone()).or_default();
         if *attempts >= ATTEMPTS {
-            return Ok(Ok(()));
+            return Ok(());
         }
         *attempts += 1;
         let (kind, message) = (found.verdict.kind, found.verdict.summary.clone());
         let clock = Reading::now(&self.proof.totals);
         self.oracle.thorough = true;
         let (known, test) = (self.oracle.knowledge(), found.test.clone());
-        let proved = self.proved(plan, found);
-        let mut learned = self.oracle.knowledge() > known;
+        let proof = self.proved(plan, found);
+        let learned = self.oracle.knowledge() > known;
         self.oracle.thorough = false;
         self.done.stages.prove += clock.spent(&self.proof.totals);
-        let proved = match proved {
+        match proof {
             // Proving has a time of its own, and that it has passed says nothing about the hunt's.
-            Err(ExecutorError::Over) if !interrupt::interrupted() => {
+            Err(Error::Workers(ExecutorError::Over)) if !interrupt::interrupted() => {
                 self.causes.insert(cause, ATTEMPTS);
                 let instead = "it could not be repeated in time".to_owned();
                 self.done.unconfirmed.push(Unconfirmed { kind, message, instead });
-                return Ok(Ok(()));
             }
-            proved => executed!(proved),
-        };
-        if proved.is_err() && !learned && !self.done.isolated {
-            let clock = Reading::now(&self.search.totals);
-            let varies = self.oracle.look_into(&mut self.search, &test, self.lab.settings.seed);
-            clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.judge);
-            learned = executed!(varies);
-        }
-        match proved {
-            Ok(confirmed) => {
-                self.causes.insert(cause, ATTEMPTS);
-                let smaller = judge::cause(&self.subject.harness, &confirmed.found);
-                // Many tests show one bug; the minimal one says which.
-                if self.kept.insert(smaller.clone()) {
-                    self.keep(confirmed);
-                } else {
-                    self.repeated += u32::from(kind == Kind::NonLinearizable);
-                }
-                self.causes.insert(smaller, ATTEMPTS);
-            }
+            Err(error) => return Err(error),
+            Ok(Proof::Confirmed(confirmed)) => self.confirmed(cause, kind, *confirmed),
             // It is known now what must not be compared.
-            Err(_) if learned => {}
-            // It did not come back this time, and would not the next.
-            Err(Refuted { undecided: Some(execution), .. }) if execution.failed() == Some(Kind::Timeout) => {
-                self.causes.insert(cause, ATTEMPTS);
+            Ok(Proof::Refuted(_)) if learned || self.varies(&test)? => {}
+            Ok(Proof::Refuted(Refuted { instead, came })) => {
+                self.refuted(cause, came, Unconfirmed { kind, message, instead });
             }
+        }
+        Ok(())
+    }
+
+    /// Whether results of a test that was not confirmed vary by themselves, or depend on who calls.
+    fn varies(&mut self, test: &Test) -> Result<bool> {
+        if self.done.isolated {
+            return Ok(false);
+        }
+        let clock = Reading::now(&self.search.totals);
+        let varies = self.oracle.look_into(&mut self.search, test, self.settings.limits.seed);
+        clock.charge(&self.search.totals, &mut self.done.stages, |s| &mut s.judge);
+        Ok(varies?)
+    }
+
+    /// Keeps a violation that was confirmed. Many tests show one bug; the minimal one says which.
+    fn confirmed(&mut self, cause: String, kind: Kind, confirmed: Confirmed) {
+        self.causes.insert(cause, ATTEMPTS);
+        let smaller = keep::cause(&self.subject.harness, &confirmed.found);
+        if self.kept.insert(smaller.clone()) {
+            self.keep(confirmed);
+        } else {
+            self.repeated += u32::from(kind == Kind::NonLinearizable);
+        }
+        self.causes.insert(smaller, ATTEMPTS);
+    }
+
+    /// Notes that a violation did not come again.
+    fn refuted(&mut self, cause: String, came: Came, unconfirmed: Unconfirmed) {
+        match came {
+            // It would not come back the next time either.
+            Came::Hung => _ = self.causes.insert(cause, ATTEMPTS),
             // It went as before, with too many calls side by side to be sure. That says nothing about the program.
-            Err(Refuted { undecided: Some(_), .. }) => {}
+            Came::Undecided => {}
             // The search had not run all sequential orders, or others. That may be chance; where something is kept from test to
             // test it happens again.
-            Err(Refuted { explained: Some(_), .. }) if self.done.isolated || self.explained < BY_CHANCE => {
-                self.explained += 1;
-            }
-            Err(Refuted { instead, .. }) if !self.done.isolated => {
-                self.isolate(Unconfirmed { kind, message, instead });
-            }
-            Err(Refuted { instead, .. }) => {
-                self.done.unconfirmed.push(Unconfirmed { kind, message, instead });
-            }
+            Came::Explained if self.done.isolated || self.explained < BY_CHANCE => self.explained += 1,
+            Came::Explained | Came::Other if self.done.isolated => self.done.unconfirmed.push(unconfirmed),
+            Came::Explained | Came::Other => self.isolate(unconfirmed),
         }
-        Ok(Ok(()))
     }
 
     /// Whether wrong results of a test would say nothing new: it makes all calls of a finding, and is large, or is like others
@@ -113,7 +121,7 @@ impl Hunt<'_> {
             return false;
         }
         let here: BTreeSet<_> = test.suffixes.iter().flatten().map(|s| s.thunk).collect();
-        let within = |f: &Kept| f.test.suffixes.iter().flatten().all(|s| here.contains(&s.thunk));
+        let within = |f: &HuntFinding| f.test.suffixes.iter().flatten().all(|s| here.contains(&s.thunk));
         let mut findings = self.done.findings.iter().map(|(f, _)| f);
         findings.any(|f| f.failure.kind == Kind::NonLinearizable && within(f))
     }
@@ -129,7 +137,7 @@ impl Hunt<'_> {
         }
         let harness = &self.subject.harness;
         let mut panics = execution.calls.iter().filter_map(|c| Cause::of_panic(harness, test, c));
-        let dealt_with = |cause| self.causes.get(&judge::in_words(cause)).is_some_and(|n| *n >= ATTEMPTS);
+        let dealt_with = |cause| self.causes.get(&keep::in_words(cause)).is_some_and(|n| *n >= ATTEMPTS);
         !panics.all(dealt_with)
     }
 
@@ -144,40 +152,35 @@ impl Hunt<'_> {
         self.causes = self.kept.iter().map(|cause| (cause.clone(), ATTEMPTS)).collect();
     }
 
-    fn proved(
-        &mut self,
-        plan: &Plan,
-        found: Found,
-    ) -> std::result::Result<std::result::Result<Confirmed, Refuted>, ExecutorError> {
-        let settings = self.lab.settings;
+    /// Repeats a violation, and makes it small.
+    fn proved(&mut self, plan: &Plan, found: Found) -> Result<Proof> {
+        let settings = self.settings;
         let (found, small) = if is_large(&found.test) { self.shrunk(found)? } else { (found, false) };
-        let strategy = plan.runs.first().map_or(settings.strategy.as_str(), |(s, _)| s.as_str());
+        let searched = plan.runs.first().map(|run| run.search.clone());
+        let search = searched.unwrap_or_else(|| settings.strategy.as_str().into());
         // The sequential orders are run anew as well: a set of them that is not complete makes anything a violation.
         let mut anew = self.lab.last_word(self.subject);
         self.proof.set_deadline(Some(self.proved_by(confirm::PATIENCE)));
-        let first = confirm::confirm(&mut self.proof, &mut anew, &found, strategy, settings.seed)?;
+        let first = confirm::confirm(&mut self.proof, &mut anew, &found, search, settings.limits.seed)?;
         self.oracle.learn(&anew);
-        let first = match first {
-            Ok(confirmed) => confirmed,
-            Err(instead) => return Ok(Err(instead)),
-        };
+        let Proof::Confirmed(first) = first else { return Ok(first) };
         if small {
-            return Ok(Ok(first));
+            return Ok(Proof::Confirmed(first));
         }
         let small = self.minimised(first.found.clone(), MINIMISING)?.found;
         if small == first.found {
-            return Ok(Ok(first));
+            return Ok(Proof::Confirmed(first));
         }
         let mark = confirm::mark(small.verdict.kind, small.verdict.at.as_ref());
         self.proof.set_deadline(Some(self.proved_by(confirm::PATIENCE)));
         self.proof.renew();
         let schedule = &small.execution.schedule;
         let mut anew = self.lab.last_word(self.subject);
-        match confirm::replay(&mut self.proof, &mut anew, &small.test, settings.seed, schedule, &mark) {
+        match confirm::replay(&mut self.proof, &mut anew, &small.test, settings.limits.seed, schedule, &mark)
+        {
             // The smaller one may not stand by itself, or not in time; the larger one does.
-            Ok(confirmed) => Ok(Ok(confirmed.unwrap_or(first))),
-            Err(ExecutorError::Over) => Ok(Ok(first)),
-            Err(error) => Err(error),
+            Ok(Proof::Refuted(_)) | Err(Error::Workers(ExecutorError::Over)) => Ok(Proof::Confirmed(first)),
+            smaller => smaller,
         }
     }
 
@@ -187,35 +190,35 @@ impl Hunt<'_> {
     }
 
     /// The smallest test that shows a violation and is found in this time.
-    fn minimised(
-        &mut self,
-        found: Found,
-        patience: Duration,
-    ) -> std::result::Result<Minimised, ExecutorError> {
-        let options = MinimiseOptions { seed: self.lab.settings.seed, ..MinimiseOptions::default() };
+    fn minimised(&mut self, found: Found, patience: Duration) -> Result<Minimised> {
+        let options = MinimiseOptions { seed: self.settings.limits.seed, ..MinimiseOptions::default() };
         self.proof.set_deadline(Some(self.proved_by(patience)));
-        minimise(&mut self.proof, &mut self.oracle, &self.subject.harness, found, &options)
+        Ok(minimise(&mut self.proof, &mut self.oracle, &self.subject.harness, found, &options)?)
     }
 
     /// A violation of a large test in a smaller one, before anything about it is proved, and whether that is as small as it
     /// gets.
-    fn shrunk(&mut self, found: Found) -> std::result::Result<(Found, bool), ExecutorError> {
+    fn shrunk(&mut self, found: Found) -> Result<(Found, bool)> {
         self.proof.renew();
         let shrunk = self.minimised(found, SHRINKING)?;
         Ok((shrunk.found, shrunk.finished))
     }
 
     fn keep(&mut self, confirmed: Confirmed) {
-        let found = Kept::new(&self.subject.harness, confirmed);
-        let job = self.lab.job(self.subject);
-        let dir = self.lab.findings;
-        let file = Saved::new(&found, self.subject, self.lab.runtime, &job, dir).save(dir);
-        self.done.findings.push((found, file));
+        let finding = self.finding(confirmed);
+        let file = finding.save(self.lab.findings);
+        self.done.findings.push((finding, file));
         self.done.progress.findings = self.done.findings.len();
     }
 
+    /// What is to be kept of a confirmed violation.
+    fn finding(&self, confirmed: Confirmed) -> HuntFinding {
+        let job = self.lab.job(self.subject);
+        keep::finding(self.subject, self.lab.runtime, &job, self.lab.findings, confirmed)
+    }
+
     /// Methods that end the process whenever they are called: there is nothing to search, but safe code never may.
-    pub(super) fn prove_what_always_crashes(&mut self) -> Ran<()> {
+    pub(super) fn prove_what_always_crashes(&mut self) -> Result<()> {
         let crashes = |n: &&NeverReturned| n.instead.fault == Fault::Crashed;
         let tests: Vec<Test> =
             self.done.never_returned.iter().filter(crashes).map(|n| n.instead.test.clone()).collect();
@@ -226,28 +229,28 @@ impl Hunt<'_> {
             self.proof.set_deadline(Some(Instant::now() + confirm::PATIENCE));
             match self.crashed_alone(&test) {
                 Ok(Some(confirmed))
-                    if self.kept.insert(judge::cause(&self.subject.harness, &confirmed.found)) =>
+                    if self.kept.insert(keep::cause(&self.subject.harness, &confirmed.found)) =>
                 {
-                    self.keep(confirmed);
+                    self.keep(*confirmed);
                 }
                 Ok(_) => {}
-                Err(ExecutorError::Over) if !interrupt::interrupted() => {}
-                Err(error) => return Ok(Err(error)),
+                Err(Error::Workers(ExecutorError::Over)) if !interrupt::interrupted() => {}
+                Err(error) => return Err(error),
             }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// A crash in a test without anything concurrent, once a second process has repeated it. One that takes all memory, or leaves
     /// no trace of its place, may be due to the limits of the worker.
-    fn crashed_alone(&mut self, test: &Test) -> std::result::Result<Option<Confirmed>, ExecutorError> {
-        let seed = self.lab.settings.seed;
+    fn crashed_alone(&mut self, test: &Test) -> Result<Option<Box<Confirmed>>> {
+        let seed = self.settings.limits.seed;
         self.proof.renew();
-        let run = Run { fresh: Fresh::Once, ..Run::new(wire::encode(test), "random", seed, 1) };
+        let run = Run { fresh: Fresh::Once, ..Run::new(wire::encode(test), Search::random(), seed, 1) };
         let replies = self.proof.run(vec![run])?;
         let Some(execution) = replies.iter().flat_map(|r| &r.distinct).next() else { return Ok(None) };
         let mut anew = self.lab.last_word(self.subject);
-        let found = judge::violation(&mut anew, &mut self.proof, test, seed, execution)?;
+        let found = confirm::violation(&mut anew, &mut self.proof, test, seed, execution)?;
         let placed = |f: &Failure| f.at.is_some() && !f.message.starts_with(RUNAWAY);
         let Some(found) = found.filter(|f| f.execution.failure.as_deref().is_some_and(placed)) else {
             return Ok(None);
@@ -255,37 +258,43 @@ impl Hunt<'_> {
         let mark = confirm::mark(found.verdict.kind, found.verdict.at.as_ref());
         self.proof.renew();
         let schedule = &found.execution.schedule;
-        Ok(confirm::replay(&mut self.proof, &mut anew, test, seed, schedule, &mark)?.ok())
+        match confirm::replay(&mut self.proof, &mut anew, test, seed, schedule, &mark)? {
+            Proof::Confirmed(confirmed) => Ok(Some(confirmed)),
+            Proof::Refuted(_) => Ok(None),
+        }
     }
 
     /// What earlier hunts found comes first.
-    pub(super) fn repeat_saved(&mut self) -> Ran<()> {
-        for (file, saved) in Saved::earlier(self.lab.findings, &self.subject.harness.target) {
+    pub(super) fn repeat_saved(&mut self) -> Result<()> {
+        for (file, saved) in earlier(self.lab.findings, &self.subject.harness.target) {
             let harness = &self.subject.harness;
-            if saved.other_build(self.subject, self.lab.runtime).is_some() || saved.check(harness).is_err() {
+            if saved.other_build(&self.subject.fingerprint, self.lab.runtime).is_some()
+                || saved.check(harness).is_err()
+            {
                 self.done.outdated.push(file);
                 continue;
             }
             self.proof.renew();
             self.proof.set_deadline(Some(self.proved_by(confirm::PATIENCE)));
             let mut anew = self.lab.last_word(self.subject);
-            let repeated = match repeat(&mut self.proof, &mut anew, &saved) {
-                Err(ExecutorError::Over) if !interrupt::interrupted() => Err("it took too long".to_owned()),
-                repeated => executed!(repeated),
-            };
-            match repeated {
-                Ok(confirmed) => {
-                    let found = Kept::new(&self.subject.harness, confirmed);
+            match repeat(&mut self.proof, &mut anew, &saved) {
+                Ok(Proof::Confirmed(confirmed)) => {
+                    let found = self.finding(*confirmed);
                     self.kept.insert(found.cause.clone());
                     self.causes.insert(found.cause.clone(), ATTEMPTS);
                     self.causes.insert(saved.cause.clone(), ATTEMPTS);
                     self.done.saved += 1;
                     self.done.findings.push((found, Ok(file)));
                 }
-                Err(_) => self.done.outdated.push(file),
+                Ok(Proof::Refuted(_)) => self.done.outdated.push(file),
+                // It took too long.
+                Err(Error::Workers(ExecutorError::Over)) if !interrupt::interrupted() => {
+                    self.done.outdated.push(file);
+                }
+                Err(error) => return Err(error),
             }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 }
 
@@ -299,16 +308,10 @@ fn is_large(test: &Test) -> bool {
     test.suffixes.iter().map(Vec::len).sum::<usize>() > LARGE
 }
 
-/// Repeats a saved finding; the error says what came instead.
-pub fn repeat(
-    workers: &mut Workers,
-    oracle: &mut Oracle,
-    saved: &Saved,
-) -> std::result::Result<std::result::Result<Confirmed, String>, ExecutorError> {
+/// Repeats a saved finding.
+pub fn repeat(workers: &mut Workers, oracle: &mut Oracle, saved: &HuntFinding) -> Result<Proof> {
     let mark = confirm::mark(saved.failure.kind, saved.at.as_ref());
-    let outcome =
-        confirm::replay(workers, oracle, &saved.test, saved.job.seed, &saved.failure.schedule, &mark)?;
-    Ok(outcome.map_err(|refuted| refuted.instead))
+    confirm::replay(workers, oracle, &saved.test, saved.job.seed, &saved.failure.schedule, &mark)
 }
 
 #[cfg(test)]

@@ -1,44 +1,39 @@
 //! `cargo raddle replay` of a finding of a hunt: build the harness again, repeat the test under its schedule.
 
-use super::driver::Lab;
-use super::hunted::Settings;
-use super::prepare::Prepared;
+use super::confirm::{Proof, Refuted};
+use super::lab::{Lab, Limits};
+use super::prepare::{Prepared, Wanted};
 use super::prove::repeat;
-use super::report;
-use super::store::{Kept, Saved};
-use crate::cli::{Format, HuntArgs, HuntBuildArgs, HuntFunctionArgs, HuntSearchArgs, ReplayArgs};
-use crate::compile::absolute;
-use crate::console;
+use super::{events, keep};
+use crate::build::compile::absolute;
+use crate::build::runtime_lib::Runtime;
+use crate::cli::ReplayArgs;
 use crate::error::{Error, Result};
-use crate::events::{Event, Summary};
-use crate::exit::Exit;
-use crate::output::Output;
-use crate::runtime::Runtime;
-use crate::scratch::Scratch;
+use crate::findings::hunt::{HuntFinding, Origin};
+use crate::report::Report;
+use crate::report::event::{Event, Replay, ReplayVerdict};
+use crate::worker::scratch::Scratch;
 use raddle_core::protocol::Job;
 use raddle_hunt::ExecutorError;
-use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
 
 /// Repeats a finding.
-pub fn run(args: &ReplayArgs, saved: Saved, output: &Output, summary: &mut Summary) -> Result<()> {
+pub fn run(args: &ReplayArgs, saved: HuntFinding, report: &mut Report) -> Result<()> {
     let refuse = |reason: String| Error::Finding { file: args.file.clone(), reason };
     let file = absolute(&args.file)?;
     let dir = file.parent().unwrap_or(Path::new("/"));
-    let hunt = hunt_args(args, &saved, dir);
-    let prepared = Prepared::new(&hunt)?;
+    let prepared = Prepared::new(Wanted::again(origin(args, &saved, dir), args.offline))?;
     let runtime = Runtime::install(&prepared.out)?;
     let prospect = prepared.prospects.iter().find(|p| p.target == saved.target);
     let prospect = prospect.ok_or_else(|| refuse(format!("there is no longer a type {}", saved.target)))?;
     let subject = prepared.build(prospect, &runtime)?;
-    if let Some(why) = saved.other_build(&subject, &runtime) {
+    if let Some(why) = saved.other_build(&subject.fingerprint, &runtime) {
         return Err(refuse(why));
     }
     saved.check(&subject.harness).map_err(refuse)?;
     let scratch = Scratch::new(&prepared.out)?;
-    let settings = settings(&saved.job);
-    let lab = Lab { settings: &settings, runtime: &runtime, scratch: scratch.path(), findings: dir };
+    let limits = limits(&saved.job);
+    let lab = Lab { limits: &limits, runtime: &runtime, scratch: scratch.path(), findings: dir };
     // Where debug information was looked up is known to this build alone.
     let job = Job { places: lab.job(&subject).places, ..saved.job.clone() };
     let mut workers = lab.workers(&subject, job, "replay", None)?;
@@ -47,123 +42,60 @@ pub fn run(args: &ReplayArgs, saved: Saved, output: &Output, summary: &mut Summa
     let outcome = loop {
         workers.renew();
         let outcome = repeat(&mut workers, &mut oracle, &saved).map_err(|error| match error {
-            ExecutorError::Over => Error::Interrupted,
-            ExecutorError::Broken(why) => refuse(why),
+            Error::Workers(ExecutorError::Over) => Error::Interrupted,
+            Error::Workers(ExecutorError::Broken(why)) => refuse(why),
+            other => other,
         })?;
-        reproduced += u64::from(outcome.is_ok());
-        if outcome.is_err() || reproduced == args.times {
+        let Proof::Confirmed(_) = &outcome else { break outcome };
+        reproduced += 1;
+        if reproduced == args.times {
             break outcome;
         }
     };
-    summary.tests = 1;
-    summary.exit_code = if outcome.is_ok() { Exit::Found } else { Exit::Untested };
-    summary.findings = usize::from(outcome.is_ok());
-    summary.failed = summary.findings;
-    summary.untested = 1 - summary.findings;
-    let message = match &outcome {
-        Ok(_) => "the finding was reproduced".to_owned(),
-        Err(instead) => format!("the finding was not reproduced: {instead}"),
-    };
-    if matches!(output, Output::Json) {
-        Event::Replay {
-            file: &args.file,
-            target: &saved.target,
-            test: &saved.cause,
-            program: saved.crate_name.clone(),
-            verdict: if outcome.is_ok() { "reproduced" } else { "different" },
-            times: args.times,
-            reproduced,
-            message,
-            kind: outcome.as_ref().ok().map(|c| c.failure.kind),
-            same_trace: outcome.as_ref().ok().map(|c| c.failure.trace == saved.failure.trace),
+    let (verdict, message, shown, came) = match outcome {
+        Proof::Confirmed(confirmed) => {
+            let shown = keep::finding(&subject, &runtime, &saved.job, dir, *confirmed);
+            (ReplayVerdict::Reproduced, "the finding was reproduced".to_owned(), shown, true)
         }
-        .print();
-        return Ok(());
-    }
-    let found = match outcome {
-        Ok(confirmed) => Kept::new(&subject.harness, confirmed),
-        Err(_) => Kept {
-            test: saved.test,
-            source: saved.source,
-            calls: saved.calls,
-            why: saved.why,
-            cause: saved.cause,
-            at: saved.at,
-            failure: saved.failure,
-        },
+        Proof::Refuted(Refuted { instead, .. }) => {
+            let message = format!("the finding was not reproduced: {instead}");
+            (ReplayVerdict::Different, message, saved.clone(), false)
+        }
     };
-    let story = report::finding(&subject, &found, &Ok(args.file.clone()), console::layout(args.full));
-    let _ = write!(std::io::stdout().lock(), "replay of {}: {message}\n\n{story}", saved.target);
+    report.event(&Event::Replay(Box::new(Replay {
+        file: &args.file,
+        target: &saved.target,
+        test: &saved.cause,
+        program: saved.crate_name.clone(),
+        verdict,
+        times: args.times,
+        reproduced,
+        message,
+        kind: came.then_some(shown.failure.kind),
+        same_trace: came.then_some(shown.failure.trace == saved.failure.trace),
+        shown: events::finding(&subject, &shown, true, Ok(&args.file)),
+    })));
     Ok(())
 }
 
-/// The command line that would build the same harness.
-fn hunt_args(args: &ReplayArgs, saved: &Saved, dir: &Path) -> HuntArgs {
+/// How the harness was built, with paths as they are from here.
+fn origin(args: &ReplayArgs, saved: &HuntFinding, dir: &Path) -> Origin {
     let origin = saved.origin.clone().map_paths(|p| {
         let path = dir.join(p);
         path.canonicalize().unwrap_or(path)
     });
-    let (harness, executable) = origin.ready_made.unzip();
-    HuntArgs {
-        subject: origin.published,
-        types: vec![origin.target],
-        list: false,
-        format: Format::Human,
-        out: None,
-        jobs: Some(1),
-        matrix: false,
-        open: 0,
-        no_sandbox: false,
-        functions: HuntFunctionArgs { exclude: origin.exclude, weak: origin.weak, strict: origin.strict },
-        build: HuntBuildArgs {
-            manifest_path: args.manifest_path.clone().or(origin.manifest),
-            package: origin.package,
-            features: origin.features,
-            all_features: origin.all_features,
-            no_default_features: origin.no_default_features,
-            opt_level: origin.opt_level,
-            no_debug_assertions: origin.no_debug_assertions,
-            no_overflow_checks: origin.no_overflow_checks,
-            offline: args.offline,
-            build_limit: Duration::ZERO,
-        },
-        search: HuntSearchArgs {
-            budget: None,
-            until_settled: None,
-            schedules: Some(1),
-            seed: saved.job.seed,
-            generator: "random".to_owned(),
-            patterns: false,
-            strategy: "random".to_owned(),
-            per_test: 1,
-            threads: 2,
-            max_findings: 1,
-            timeouts: saved.job.timeouts,
-            max_steps: saved.job.max_steps,
-            memory: saved.job.memory_mb,
-            hang: Duration::from_millis(saved.job.hang_ms),
-        },
-        harness,
-        executable,
-    }
+    let manifest = args.manifest_path.clone().or(origin.manifest);
+    Origin { manifest, ..origin }
 }
 
-fn settings(job: &Job) -> Settings {
-    Settings {
+/// The limits that it was found under.
+fn limits(job: &Job) -> Limits {
+    Limits {
         seed: job.seed,
-        generator: String::new(),
-        strategy: String::new(),
-        per_test: 1,
-        threads: 2,
-        schedules: None,
-        budget: None,
-        until_settled: None,
-        max_findings: 1,
         timeouts: job.timeouts,
         max_steps: job.max_steps,
         memory_mb: job.memory_mb,
         hang_ms: job.hang_ms,
         sandbox: crate::sandbox::check().is_ok(),
-        patterns: false,
     }
 }

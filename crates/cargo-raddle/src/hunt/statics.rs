@@ -4,7 +4,7 @@
 //! It is asked for once per crate and kept beside the harness. A hunt goes on without it: then the patterns are counted over
 //! what was seen, and the report says why.
 
-use crate::cli::HuntBuildArgs;
+use crate::findings::hunt::Origin;
 use raddle_api::Source;
 use raddle_core::coverage::map::Report;
 use raddle_core::pattern::{AccessKind, Instance, InstanceSet};
@@ -30,20 +30,20 @@ struct Stored {
 }
 
 /// Asks the compiler about the package.
-pub fn analyse(source: &Source, args: &HuntBuildArgs, out: &Path) -> Result<Analysis, String> {
+pub fn analyse(source: &Source, options: &Origin, offline: bool, out: &Path) -> Result<Analysis, String> {
     let package = source.package();
     let mut extra = Vec::new();
     if package.source.is_none() {
-        args.features.iter().for_each(|f| extra.extend(["--features".to_owned(), f.clone()]));
-        extra.extend(args.all_features.then(|| "--all-features".to_owned()));
-        extra.extend(args.no_default_features.then(|| "--no-default-features".to_owned()));
+        options.features.iter().for_each(|f| extra.extend(["--features".to_owned(), f.clone()]));
+        extra.extend(options.all_features.then(|| "--all-features".to_owned()));
+        extra.extend(options.no_default_features.then(|| "--no-default-features".to_owned()));
     }
     let emit = emit::Emit {
         manifest: source.manifest.clone(),
         package: Some(format!("{}@{}", package.name, package.version)),
         target_dir: out.join("mir"),
         args: extra,
-        offline: args.offline || package.source.is_some(),
+        offline: offline || package.source.is_some(),
         cargo: source.cargo.clone(),
     };
     let emitted = emit.run().map_err(|e| e.to_string())?;

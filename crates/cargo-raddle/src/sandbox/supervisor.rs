@@ -6,7 +6,7 @@
 
 use super::namespaces::{Namespaces, become_able, run_init};
 use super::{Confinement, LARGEST_SCRATCH, descendants};
-use crate::padded::padded;
+use crate::fixed_length_path::padded;
 use raddle_core::protocol::{CONFINED_VAR, JOB_VAR};
 use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process, set_child_subreaper,

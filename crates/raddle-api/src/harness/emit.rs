@@ -7,9 +7,10 @@ use raddle_hunt::{Pass, Sharing};
 use std::fmt::Write;
 use std::ops::Range;
 
-/// The support crate, file by file.
+/// The support crate, file by file. Its manifest has another name here, because `cargo package` leaves out directories with a manifest of
+/// their own.
 pub const SUPPORT: &[(&str, &str)] = &[
-    ("Cargo.toml", include_str!("../../support/Cargo.toml")),
+    ("Cargo.toml", include_str!("../../support/Cargo.toml.in")),
     ("src/lib.rs", include_str!("../../support/src/lib.rs")),
     ("src/arg.rs", include_str!("../../support/src/arg.rs")),
     ("src/interpret.rs", include_str!("../../support/src/interpret.rs")),

@@ -27,7 +27,7 @@
 //!
 //! A [`Matcher`] takes events one by one and says which instances are new. [`FullMatcher`] follows MAP-coverage:
 //! every subsequence of the trace counts. [`CutMatcher`] follows the code of ARS and HARS: a write hides what came
-//! before it. [`mod@reference`] has both definitions in their plainest form, for tests and as a baseline.
+//! before it. The crate `raddle-lab` has both definitions in their plainest form, for tests and as a baseline.
 //!
 //! Both matchers agree on the rest. Only reads, writes and read-modify-writes of data take part. Inside an execution,
 //! variables are told apart by identity ([`VarId`](crate::VarId)); instances carry their stable names
@@ -61,7 +61,6 @@ mod distance;
 pub(crate) mod fixed;
 mod full;
 mod instance;
-pub mod reference;
 mod set;
 mod settled;
 mod shape;

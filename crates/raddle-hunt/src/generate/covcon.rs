@@ -1,11 +1,11 @@
 //! Tests for pairs of methods that have not run at the same time.
 
-use super::build::{Builder, Draft};
-use super::call::Sequence;
+use super::builder::NeverReturned;
+use super::builder::Tries;
+use super::builder::{Builder, Draft, Sequence};
 use super::pairs::PairCoverage;
+use super::plan::{Generator, Options, Plan};
 use super::rehearse::{self, Rehearsals, Rehearses};
-use super::tries::Tries;
-use super::{Generator, NeverReturned, Options, Plan};
 use crate::harness::{Harness, ThunkId};
 use crate::protocol::{Executor, ExecutorError, RunReply};
 use raddle_core::coverage::method_pairs::{MethodPair, Rule, Selector};

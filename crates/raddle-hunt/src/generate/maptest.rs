@@ -1,16 +1,17 @@
 //! Tests and schedules for patterns that have not occurred.
 
-use super::build::{Builder, Draft};
-use super::call::Sequence;
+use super::builder::NeverReturned;
+use super::builder::values::one_of;
+use super::builder::{Builder, Draft, Sequence};
 use super::covcon::CovCon;
 use super::known::Known;
 use super::pairs::PairCoverage;
 use super::patterns::{PatternCoverage, Point};
+use super::plan::{Generator, Options, Plan};
 use super::rehearse::{self, Rehearsals, Rehearses};
-use super::values::one_of;
-use super::{Generator, NeverReturned, Options, Plan};
 use crate::harness::{Harness, ThunkId};
 use crate::protocol::{Executor, ExecutorError, RunReply};
+use crate::search::{BoundedSearch, Search};
 use raddle_core::coverage::method_pairs::{MethodPair, score};
 use raddle_core::event::MethodId;
 use raddle_core::pattern::{CATALOGUE, Instance, PATTERNS, Pattern, PatternId, Which, Who};
@@ -74,7 +75,7 @@ pub struct MapTest {
     builder: Builder,
     options: Options,
     /// The strategy of schedules that follow no instance, and how many schedules a test has in all.
-    unguided: (String, u64),
+    unguided: BoundedSearch,
     /// How many of them follow instances, at most.
     guided: usize,
     /// Methods at random instead of CovCon's ranking: the paper's ablation.
@@ -98,10 +99,12 @@ impl MapTest {
     /// A generator for a harness.
     pub fn new(harness: &Harness, seed: u64, options: Options, at_random: bool) -> Self {
         // Of the schedules of a test, three in five follow instances; the others find what no one looks for.
-        let (strategy, schedules) = options.runs.first().cloned().unwrap_or(("random".to_owned(), 20));
-        let unguided = if strategy == "random" { UNGUIDED.to_owned() } else { strategy };
-        let guided = schedules as usize * 3 / 5;
-        let learning = Options { runs: vec![(unguided.clone(), schedules)], ..options.clone() };
+        let mut unguided = options.runs.first().cloned().unwrap_or(Search::random().most(20));
+        if unguided.search.is_random() {
+            unguided.search = UNGUIDED.into();
+        }
+        let guided = unguided.executions as usize * 3 / 5;
+        let learning = Options { runs: vec![unguided.clone()], ..options.clone() };
         let covcon = CovCon::new(harness, seed, learning);
         let mut builder = Builder::new(harness, seed.wrapping_add(1));
         builder.tries.remember_with(covcon.tries());
@@ -109,7 +112,7 @@ impl MapTest {
             covcon: Rc::new(covcon),
             builder,
             options,
-            unguided: (unguided, schedules),
+            unguided,
             guided,
             at_random,
             patterns: Rc::default(),
@@ -302,9 +305,9 @@ impl MapTest {
         }
         self.builder.observers = self.known.observers(&draft.calls().collect::<Vec<_>>());
         let finally = if self.options.checks { self.builder.checks(exec, &draft)? } else { Vec::new() };
-        let mut runs: Vec<(String, u64)> = targets.iter().map(|i| (format!("pattern:{i}"), 1)).collect();
-        let (strategy, schedules) = &self.unguided;
-        runs.push((strategy.clone(), schedules.saturating_sub(targets.len() as u64).max(1)));
+        let mut runs: Vec<BoundedSearch> = targets.iter().map(|i| Search::Towards(*i).most(1)).collect();
+        let BoundedSearch { search, executions } = &self.unguided;
+        runs.push(search.clone().most(executions.saturating_sub(targets.len() as u64).max(1)));
         let Some(test) = draft.finish(finally) else { return Ok(None) };
         self.pending.push((crate::wire::encode(&test), prefix));
         Ok(Some(Plan { test, runs, pair: None }))
@@ -370,12 +373,10 @@ impl Generator for MapTest {
 
     fn feedback(&mut self, plan: &Plan, replies: &[RunReply]) {
         let new = Rc::make_mut(&mut self.patterns).tested(replies);
-        for ((strategy, _), reply) in plan.runs.iter().zip(replies) {
-            let Some(Ok(target)) = strategy.strip_prefix("pattern:").map(str::parse::<Instance>) else {
-                continue;
-            };
-            if reply.executions > 0 && !self.patterns.is_covered(&target) {
-                *Rc::make_mut(&mut self.in_vain).entry(target).or_default() += 1;
+        for (run, reply) in plan.runs.iter().zip(replies) {
+            let Some(target) = run.search.target() else { continue };
+            if reply.executions > 0 && !self.patterns.is_covered(target) {
+                *Rc::make_mut(&mut self.in_vain).entry(*target).or_default() += 1;
             }
             if Self::looks_broken(reply) {
                 self.weights[target.pattern().index()] += 1;

@@ -3,135 +3,27 @@
 //! A [`Generator`] makes one [`Plan`] after the other: a test, and under which schedules to run it. It may run calls
 //! sequentially on the way, to see which of them are of use, and is told what came of each plan.
 
-mod build;
-mod call;
-mod checks;
+pub mod builder;
 mod covcon;
+mod kind;
 mod known;
 mod maptest;
-mod mutate;
 mod pairs;
 mod patterns;
+mod plan;
 mod random;
 mod rehearse;
-mod scope;
-mod shop;
-mod tries;
-pub mod values;
 
-pub use build::{Builder, Draft};
-pub use call::Sequence;
-pub use checks::{drain_of, len_of};
+pub use builder::{Builder, Draft, Failing, Fault, NeverReturned, Sequence, Shop, Tries, values};
+pub use builder::{drain_of, len_of, receiver, slots_in, slots_of};
 pub use covcon::CovCon;
+pub use kind::{GeneratorKind, UnknownGenerator};
 pub use known::{HeldLock, Known, KnownAccess, Promise};
 pub use maptest::MapTest;
 pub use pairs::{PairCoverage, PairReport};
 pub use patterns::PatternCoverage;
+pub use plan::{Generator, Options, Plan};
 pub use random::RandomTests;
-pub use scope::slots_in;
-pub use shop::{Shop, receiver, slots_of};
-pub use tries::{Failing, Fault, NeverReturned, Tries};
-
-use super::harness::Harness;
-use super::protocol::{Executor, ExecutorError, RunReply};
-use super::test::Test;
-use raddle_core::coverage::method_pairs::{MethodPair, Rule};
-use serde::{Deserialize, Serialize};
-
-/// A test and how to run it.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Plan {
-    /// The test.
-    pub test: Test,
-    /// Under which schedules: strategies by name, and the most executions of each.
-    pub runs: Vec<(String, u64)>,
-    /// The pair of methods that it is meant to run at the same time, by thunk numbers.
-    pub pair: Option<MethodPair>,
-}
-
-/// Makes tests.
-pub trait Generator: std::fmt::Debug {
-    /// The next test; `None` when it has none left to make.
-    fn next(&mut self, exec: &mut dyn Executor) -> Result<Option<Plan>, ExecutorError>;
-
-    /// What came of a plan: one reply per entry of [`Plan::runs`], or fewer if it was given up.
-    fn feedback(&mut self, plan: &Plan, replies: &[RunReply]);
-
-    /// Before a test is asked for, of which so many are wanted: the chance to try what they will need all at once.
-    fn prepare(&mut self, _tests: usize, _exec: &mut dyn Executor) -> Result<(), ExecutorError> {
-        Ok(())
-    }
-
-    /// The pairs of methods so far.
-    fn coverage(&self) -> &PairCoverage;
-
-    /// The memory-access patterns so far, if it follows them.
-    fn patterns(&self) -> Option<&PatternCoverage> {
-        None
-    }
-
-    /// Methods and constructors that never returned when nothing ran beside them, though they were called.
-    fn never_returned(&self) -> Vec<NeverReturned>;
-
-    /// What a static analysis says about the methods, before the first test. Most generators have no use for it.
-    fn inform(&mut self, _known: &Known) {}
-}
-
-/// The generators that can be asked for by name, and what each does.
-pub const NAMES: &[(&str, &str)] = &[
-    ("random", "random calls (ConTeGe)"),
-    ("covcon", "pairs of methods that have not run at the same time (CovCon)"),
-    ("maptest", "memory-access patterns that have not occurred (MAPTest)"),
-    ("maptest-random", "the same with methods chosen at random (MAPTest's ablation)"),
-];
-
-/// Makes the generator with this name; `None` when there is none.
-pub fn by_name(name: &str, harness: &Harness, seed: u64, options: Options) -> Option<Box<dyn Generator>> {
-    Some(match name {
-        "random" => Box::new(RandomTests::new(harness, seed, options)),
-        "covcon" => Box::new(CovCon::new(harness, seed, options)),
-        "maptest" => Box::new(MapTest::new(harness, seed, options, false)),
-        "maptest-random" => Box::new(MapTest::new(harness, seed, options, true)),
-        _ => return None,
-    })
-}
-
-/// What generators can be told.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default, rename_all = "kebab-case")]
-pub struct Options {
-    /// Concurrent suffixes of a test: 2 to 4.
-    pub suffixes: usize,
-    /// Under which schedules every test is run.
-    pub runs: Vec<(String, u64)>,
-    /// How `covcon` chooses the next pair: as the paper says, or as the authors' code does.
-    pub rule: Rule,
-    /// Calls per suffix of `covcon` at first, and later.
-    pub lengths: (usize, usize),
-    /// How many tests (paper) or selections (authors' code) of a pair have the first of `lengths`.
-    pub short: u64,
-    /// Most calls per suffix of `random`.
-    pub random_length: usize,
-    /// Most calls between the constructor and the suffixes.
-    pub prefix: usize,
-    /// Whether tests end with checks of what must hold when all is quiet.
-    pub checks: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            suffixes: 2,
-            runs: vec![("random".to_owned(), 20)],
-            rule: Rule::LowestScore,
-            lengths: (2, 5),
-            short: 5,
-            random_length: 5,
-            prefix: 5,
-            checks: true,
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,11 @@
 //! Tests at random.
 
-use super::build::Builder;
+use super::builder::Builder;
+use super::builder::NeverReturned;
+use super::builder::values::one_of;
 use super::pairs::PairCoverage;
+use super::plan::{Generator, Options, Plan};
 use super::rehearse::{self, Rehearsals, Rehearses};
-use super::values::one_of;
-use super::{Generator, NeverReturned, Options, Plan};
 use crate::harness::{Harness, ThunkId};
 use crate::protocol::{Executor, ExecutorError, RunReply};
 use rand::RngExt;

@@ -8,9 +8,9 @@
 //! have done anyway. How many tests are rehearsed depends on how it went the last time. The tests that come out are the same, with one exception: a call that works only after
 //! those of another suffix counts as one that works.
 
-use super::build::Builder;
-use super::tries::{self, Tries};
-use super::{Generator, Plan};
+use super::builder::Builder;
+use super::builder::{Tries, all_work, alone};
+use super::plan::{Generator, Plan};
 use crate::protocol::{Executor, ExecutorError};
 use crate::test::Test;
 use crate::wire;
@@ -111,13 +111,13 @@ impl Rehearsals {
         if groups.is_empty() {
             return Ok(true);
         }
-        let runs = groups.iter().flat_map(|g| &g.tests).map(|t| tries::alone(t, seed)).collect();
+        let runs = groups.iter().flat_map(|g| &g.tests).map(|t| alone(t, seed)).collect();
         let mut replies = exec.run(runs)?.into_iter();
         let mut clear: Vec<&Test> = Vec::new();
         let mut unclear = 0;
         self.tests = 0;
         for group in groups {
-            let works = |t: &Test| replies.next().is_some_and(|r| tries::all_work(t, &r));
+            let works = |t: &Test| replies.next().is_some_and(|r| all_work(t, &r));
             // All replies have to be taken.
             let works: Vec<bool> = group.tests.iter().map(works).collect();
             if works.iter().all(|w| *w) {

@@ -2,12 +2,19 @@
 
 use super::*;
 use crate::testing::{Simulator, objects};
-use crate::{Pass, Role, Run, ThunkId, check, wire};
+use crate::{
+    BoundedSearch, Executor, Harness, Pass, Role, Run, RunReply, Search, Test, ThunkId, check, wire,
+};
+use raddle_core::coverage::method_pairs::Rule;
 use raddle_core::pattern::{FullMatcher, Instance, patterns_of};
 use std::collections::BTreeSet;
 
+fn by_name(name: &str, harness: &Harness, seed: u64, options: Options) -> Box<dyn Generator> {
+    name.parse::<GeneratorKind>().unwrap().make(harness, seed, options)
+}
+
 fn options() -> Options {
-    Options { runs: vec![("random".to_owned(), 5)], ..Options::default() }
+    Options { runs: vec![Search::random().most(5)], ..Options::default() }
 }
 
 /// Makes and runs so many tests.
@@ -18,13 +25,16 @@ fn hunt(
     options: Options,
 ) -> (Vec<Plan>, Box<dyn Generator>, Simulator) {
     let mut sim = Simulator::new(ty.clone());
-    let mut generator = by_name(name, &ty.harness, 7, options).unwrap();
+    let mut generator = by_name(name, &ty.harness, 7, options);
     let mut plans = Vec::new();
     for _ in 0..n {
         let Some(plan) = generator.next(&mut sim).unwrap() else { break };
         assert_eq!(check::test(&ty.harness, &plan.test), Ok(()));
         let text = wire::encode(&plan.test);
-        let run = |(s, n): &(String, u64)| Run { patterns: true, ..Run::new(text.clone(), s, 1, *n) };
+        let run = |b: &BoundedSearch| Run {
+            patterns: true,
+            ..Run::new(text.clone(), b.search.clone(), 1, b.executions)
+        };
         let runs = plan.runs.iter().map(run).collect();
         let replies = sim.run(runs).unwrap();
         generator.feedback(&plan, &replies);
@@ -35,13 +45,12 @@ fn hunt(
 
 #[test]
 fn both_generators_are_deterministic() {
-    for (name, _) in NAMES {
+    for name in GeneratorKind::ALL.map(GeneratorKind::name) {
         let (a, _, _) = hunt(name, objects::channel(), 60, options());
         let (b, _, _) = hunt(name, objects::channel(), 60, options());
         assert_eq!(a, b, "{name}");
         assert_eq!(a.len(), 60, "{name}");
     }
-    assert!(by_name("none", &objects::counter().harness, 0, options()).is_none());
 }
 
 #[test]
@@ -228,12 +237,12 @@ fn sequences_are_not_run_twice() {
 fn a_harness_without_methods_or_constructors_yields_no_test() {
     let mut ty = objects::counter();
     ty.harness.thunks.truncate(1);
-    for (name, _) in NAMES {
+    for name in GeneratorKind::ALL.map(GeneratorKind::name) {
         assert!(hunt(name, ty.clone(), 1, options()).0.is_empty());
     }
     let mut ty = objects::counter();
     ty.harness.thunks[0].role = Role::Helper;
-    for (name, _) in NAMES {
+    for name in GeneratorKind::ALL.map(GeneratorKind::name) {
         assert!(hunt(name, ty.clone(), 1, options()).0.is_empty());
     }
 }
@@ -243,7 +252,7 @@ fn maptest_turns_to_open_instances_once_it_knows_what_methods_do() {
     let ty = objects::counter();
     for name in ["maptest", "maptest-random"] {
         let (plans, _, _) = hunt(name, ty.clone(), 60, options());
-        let guided = |p: &&Plan| p.runs.iter().any(|(s, _)| s.starts_with("pattern:"));
+        let guided = |p: &&Plan| p.runs.iter().any(|r| r.search.target().is_some());
         assert!(plans.iter().find(guided).is_some(), "{name}");
         assert!(!guided(&&plans[0]), "{name}: nothing is known at first");
     }
@@ -253,7 +262,7 @@ fn maptest_turns_to_open_instances_once_it_knows_what_methods_do() {
 fn maptest_makes_as_many_suffixes_as_it_is_told() {
     let options = Options { suffixes: 3, ..options() };
     let (plans, _, _) = hunt("maptest", objects::counter(), 60, options);
-    let guided = plans.iter().filter(|p| p.runs.iter().any(|(s, _)| s.starts_with("pattern:")));
+    let guided = plans.iter().filter(|p| p.runs.iter().any(|r| r.search.target().is_some()));
     let suffixes: BTreeSet<usize> = guided.map(|p| p.test.suffixes.len()).collect();
     assert_eq!(suffixes, BTreeSet::from([3]));
 }
@@ -262,7 +271,7 @@ fn maptest_makes_as_many_suffixes_as_it_is_told() {
 fn maptest_makes_tests_for_several_instances_at_once_after_the_first_tests() {
     let (plans, _, _) = hunt("maptest", objects::queue(), 160, options());
     let longest = |plans: &[Plan]| {
-        let guided = plans.iter().filter(|p| p.runs.iter().any(|(s, _)| s.starts_with("pattern:")));
+        let guided = plans.iter().filter(|p| p.runs.iter().any(|r| r.search.target().is_some()));
         guided.flat_map(|p| &p.test.suffixes).map(Vec::len).max()
     };
     // Two methods for the steps of a thread, and two calls that nobody asked for.
@@ -274,26 +283,25 @@ fn maptest_makes_tests_for_several_instances_at_once_after_the_first_tests() {
 fn a_run_steered_towards_an_instance_produces_it_more_often_than_a_random_one() {
     let ty = objects::queue();
     let (mut steered_sim, mut random_sim) = (Simulator::new(ty.clone()), Simulator::new(ty.clone()));
-    let mut generator = by_name("maptest", &ty.harness, 7, options()).unwrap();
+    let mut generator = by_name("maptest", &ty.harness, 7, options());
     let (mut steered, mut random, mut tries) = (0, 0, 0);
     for _ in 0..60 {
         let plan = generator.next(&mut steered_sim).unwrap().unwrap();
         let text = wire::encode(&plan.test);
-        let run = |s: &str, n: u64| Run { patterns: true, traces: true, ..Run::new(text.clone(), s, 1, n) };
-        let replies = steered_sim.run(plan.runs.iter().map(|(s, n)| run(s, *n)).collect()).unwrap();
+        let run = |s: Search, n: u64| Run { patterns: true, traces: true, ..Run::new(text.clone(), s, 1, n) };
+        let replies =
+            steered_sim.run(plan.runs.iter().map(|b| run(b.search.clone(), b.executions)).collect()).unwrap();
         let shows = |reply: &RunReply, target: &Instance| {
             let trace = reply.distinct[0].trace.as_ref().unwrap();
             patterns_of(&mut FullMatcher::new(), trace).contains(target)
         };
-        for ((strategy, _), reply) in plan.runs.iter().zip(&replies) {
-            let Some(target) = strategy.strip_prefix("pattern:").map(|t| t.parse().unwrap()) else {
-                continue;
-            };
-            steered += usize::from(shows(reply, &target));
+        for (planned, reply) in plan.runs.iter().zip(&replies) {
+            let Some(target) = planned.search.target() else { continue };
+            steered += usize::from(shows(reply, target));
             tries += 1;
             // Another walk each time: a single one may happen to suit many tests.
-            let unsteered = random_sim.run(vec![Run { seed: tries, ..run("random", 1) }]).unwrap();
-            random += usize::from(shows(&unsteered[0], &target));
+            let unsteered = random_sim.run(vec![Run { seed: tries, ..run(Search::random(), 1) }]).unwrap();
+            random += usize::from(shows(&unsteered[0], target));
         }
         generator.feedback(&plan, &replies);
     }
@@ -305,24 +313,24 @@ fn an_instance_whose_run_was_left_out_is_still_worth_a_try() {
     let ty = objects::counter();
     let targets = |executions: u64| {
         let mut sim = Simulator::new(ty.clone());
-        let mut generator = by_name("maptest", &ty.harness, 7, options()).unwrap();
+        let mut generator = by_name("maptest", &ty.harness, 7, options());
         let mut targets = std::collections::BTreeSet::new();
         for i in 0..200 {
             let plan = generator.next(&mut sim).unwrap().unwrap();
-            let run = |(s, n): &(String, u64)| Run {
+            let run = |b: &BoundedSearch| Run {
                 patterns: true,
                 stop_at_failure: false,
-                ..Run::new(wire::encode(&plan.test), s.as_str(), 1, *n)
+                ..Run::new(wire::encode(&plan.test), b.search.clone(), 1, b.executions)
             };
             let mut replies = sim.run(plan.runs.iter().map(run).collect()).unwrap();
             // From then on nothing that was aimed at comes about.
             if i >= 20 {
                 replies.iter_mut().for_each(|r| *r = RunReply { executions, ..RunReply::default() });
-                targets.extend(plan.runs.iter().map(|(s, _)| (i / 60, s.clone())));
+                targets.extend(plan.runs.iter().map(|r| (i / 60, r.search.clone())));
             }
             generator.feedback(&plan, &replies);
         }
-        targets.into_iter().filter(|(part, s)| *part == 3 && s.starts_with("pattern:")).count()
+        targets.into_iter().filter(|(part, s)| *part == 3 && s.target().is_some()).count()
     };
     assert_eq!(targets(1), 0, "all were tried in vain");
     assert!(targets(0) > 0);
@@ -347,7 +355,7 @@ fn rehearsed_tests_are_those_that_would_have_come_anyway_for_fewer_questions() {
     for name in ["random", "covcon", "maptest"] {
         let plans = |ahead: usize| {
             let mut sim = Simulator::new(ty.clone());
-            let mut generator = by_name(name, &ty.harness, 7, options()).unwrap();
+            let mut generator = by_name(name, &ty.harness, 7, options());
             generator.inform(&known);
             let next = |_| {
                 if ahead > 0 {
@@ -370,7 +378,7 @@ fn maptest_tries_the_methods_first_that_a_static_analysis_finds_promising() {
     let known = reads_twice_what_is_written(len, push);
     let called = |name: &str, inform: bool| {
         let mut sim = Simulator::new(ty.clone());
-        let mut generator = by_name(name, &ty.harness, 7, options()).unwrap();
+        let mut generator = by_name(name, &ty.harness, 7, options());
         if inform {
             generator.inform(&known);
         }
@@ -401,7 +409,7 @@ fn maptest_ends_tests_with_methods_that_look_at_what_their_calls_write() {
     // How many tests have a method that sees in each place of their end.
     let seen = |inform: bool| {
         let mut sim = Simulator::new(ty.clone());
-        let mut generator = by_name("maptest", &ty.harness, 7, options()).unwrap();
+        let mut generator = by_name("maptest", &ty.harness, 7, options());
         if inform {
             let mut known = reads_twice_what_is_written(get, add);
             let access = |site| KnownAccess {

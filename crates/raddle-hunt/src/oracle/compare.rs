@@ -96,22 +96,22 @@ pub fn thunk_of(test: &Test, thread: u32, step: u32) -> Option<ThunkId> {
 
 /// Whether two results count as the same. Panics are the same where they happen at the same place; a result that
 /// may not be compared is the same as any other that is no panic.
-pub fn same(a: &CallResult, b: &CallResult, loose: bool) -> bool {
+pub fn same(a: &CallResult, b: &CallResult, uncompared: bool) -> bool {
     use CallResult::{Opaque, Panic, Value};
     match (a, b) {
         (Panic { at: a, .. }, Panic { at: b, .. }) => a == b,
-        (Value(a), Value(b)) => loose || a == b || without_addresses(a) == without_addresses(b),
-        (Value(_) | Opaque, Value(_) | Opaque) => loose || a == b,
+        (Value(a), Value(b)) => uncompared || a == b || without_addresses(a) == without_addresses(b),
+        (Value(_) | Opaque, Value(_) | Opaque) => uncompared || a == b,
         (a, b) => a == b,
     }
 }
 
 /// Whether a call counts as having returned the same in two executions. Whether a thread had anything to drop at its
 /// end, its other calls say; that the dropping panicked, only itself.
-pub fn agree(test: &Test, key: &Key, a: &Calls, b: &Calls, loose: &BTreeSet<ThunkId>) -> bool {
+pub fn agree(test: &Test, key: &Key, a: &Calls, b: &Calls, uncompared: &BTreeSet<ThunkId>) -> bool {
     let (a, b) = (a.result(key), b.result(key));
     match thunk_of(test, key.0, key.1) {
-        Some(thunk) => same(a, b, loose.contains(&thunk)),
+        Some(thunk) => same(a, b, uncompared.contains(&thunk)),
         None => {
             let made = |r: &CallResult| match r {
                 CallResult::Skipped => CallResult::Opaque,
@@ -130,11 +130,11 @@ pub fn breaks_off(
     key: &Key,
     execution: &Calls,
     serial: &Calls,
-    loose: &BTreeSet<ThunkId>,
+    uncompared: &BTreeSet<ThunkId>,
 ) -> bool {
     matches!(serial.result(key), CallResult::Panic { .. })
         && matches!(execution.result(key), CallResult::Value(_) | CallResult::Opaque)
-        && thunk_of(test, key.0, key.1).is_some_and(|thunk| loose.contains(&thunk))
+        && thunk_of(test, key.0, key.1).is_some_and(|thunk| uncompared.contains(&thunk))
 }
 
 /// An address says where something is, not what it is.
@@ -159,13 +159,15 @@ pub fn order(
     execution: &Calls,
     real_time: &[(Key, Key)],
     serial: &Calls,
-    loose: &BTreeSet<ThunkId>,
+    uncompared: &BTreeSet<ThunkId>,
 ) -> Order {
     let keys: BTreeSet<&Key> = execution.by_key.keys().chain(serial.by_key.keys()).collect();
     let call = |k: &Key| CallRef { thread: k.0, step: k.1 };
     let mut differences = Vec::new();
     for key in keys {
-        if !agree(test, key, execution, serial, loose) && !breaks_off(test, key, execution, serial, loose) {
+        if !agree(test, key, execution, serial, uncompared)
+            && !breaks_off(test, key, execution, serial, uncompared)
+        {
             let (seen, expected) = (execution.result(key), serial.result(key));
             differences.push(Difference { call: call(key), seen: seen.clone(), expected: expected.clone() });
         }
@@ -175,8 +177,8 @@ pub fn order(
 }
 
 /// Whether two executions returned the same, but for what is not compared.
-pub fn same_results(test: &Test, a: &Calls, b: &Calls, loose: &BTreeSet<ThunkId>) -> bool {
-    a.by_key.keys().chain(b.by_key.keys()).all(|key| agree(test, key, a, b, loose))
+pub fn same_results(test: &Test, a: &Calls, b: &Calls, uncompared: &BTreeSet<ThunkId>) -> bool {
+    a.by_key.keys().chain(b.by_key.keys()).all(|key| agree(test, key, a, b, uncompared))
 }
 
 /// Whether a serial execution explains an execution.
@@ -196,15 +198,17 @@ pub fn explains(
     execution: &Calls,
     real_time: &[(Key, Key)],
     serial: &Calls,
-    loose: &BTreeSet<ThunkId>,
+    uncompared: &BTreeSet<ThunkId>,
 ) -> Answer {
     if real_time.iter().any(|(a, b)| serial.reversed(a, b)) {
         return Answer::No;
     }
-    let broke_off = broke_off(test, execution, serial, loose);
+    let broke_off = broke_off(test, execution, serial, uncompared);
     let mut answer = Answer::Yes;
     for key in execution.by_key.keys().chain(serial.by_key.keys()) {
-        if agree(test, key, execution, serial, loose) || breaks_off(test, key, execution, serial, loose) {
+        if agree(test, key, execution, serial, uncompared)
+            || breaks_off(test, key, execution, serial, uncompared)
+        {
             continue;
         }
         let end = serial.by_key.get(key).and_then(|c| c.end);
@@ -217,15 +221,15 @@ pub fn explains(
 }
 
 /// When the first call of a serial execution began that [breaks off](breaks_off), if one does.
-fn broke_off(test: &Test, execution: &Calls, serial: &Calls, loose: &BTreeSet<ThunkId>) -> Option<u32> {
-    let breaks = |key: &Key| breaks_off(test, key, execution, serial, loose);
+fn broke_off(test: &Test, execution: &Calls, serial: &Calls, uncompared: &BTreeSet<ThunkId>) -> Option<u32> {
+    let breaks = |key: &Key| breaks_off(test, key, execution, serial, uncompared);
     serial.iter().filter(|(key, _)| breaks(key)).map(|(_, c)| c.start).min()
 }
 
 /// Whether a serial execution [broke off](breaks_off) and lacks a call that the execution made.
-pub fn is_cut_short(test: &Test, execution: &Calls, serial: &Calls, loose: &BTreeSet<ThunkId>) -> bool {
+pub fn is_cut_short(test: &Test, execution: &Calls, serial: &Calls, uncompared: &BTreeSet<ThunkId>) -> bool {
     let lacks = |key: &Key| !serial.by_key.contains_key(key) && thunk_of(test, key.0, key.1).is_some();
-    execution.by_key.keys().any(lacks) && broke_off(test, execution, serial, loose).is_some()
+    execution.by_key.keys().any(lacks) && broke_off(test, execution, serial, uncompared).is_some()
 }
 
 #[cfg(test)]

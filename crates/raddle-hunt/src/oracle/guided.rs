@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What a search came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Search {
+pub enum Sought {
     /// The last order that was run explains the execution.
     Explained,
     /// None does.
@@ -30,7 +30,7 @@ pub enum Search {
 struct Guide<'a> {
     test: &'a Test,
     seen: &'a Calls,
-    loose: &'a BTreeSet<ThunkId>,
+    uncompared: &'a BTreeSet<ThunkId>,
 }
 
 /// The orders of a test that were run, by the threads of their calls.
@@ -56,18 +56,18 @@ pub fn search(
     test: &Test,
     run: &Run,
     seen: &Calls,
-    loose: &BTreeSet<ThunkId>,
+    uncompared: &BTreeSet<ThunkId>,
     known: &mut Orders,
     most: u64,
-) -> Result<(Search, Vec<Serial>), ExecutorError> {
-    let guide = Guide { test, seen, loose };
+) -> Result<(Sought, Vec<Serial>), ExecutorError> {
+    let guide = Guide { test, seen, uncompared };
     let intervals = seen.intervals();
     let mut looked_at = Vec::new();
     let mut doubtful = 0;
     let mut order = intervals.first();
     while let Some(threads) = order {
         if looked_at.len() as u64 >= most || doubtful > DOUBTFUL {
-            return Ok((Search::Undecided, looked_at));
+            return Ok((Sought::Undecided, looked_at));
         }
         if !known.contains_key(&threads) {
             let one = run_order(exec, run, &threads)?;
@@ -76,7 +76,7 @@ pub fn search(
         let OneOrder { runs, several } = &known[&threads];
         if let Some(explains) = runs.iter().find(|s| guide.first_difference(&s.calls).is_none()) {
             looked_at.push(explains.clone());
-            return Ok((Search::Explained, looked_at));
+            return Ok((Sought::Explained, looked_at));
         }
         let ruled_out = match runs.last() {
             Some(serial) if !several => {
@@ -96,7 +96,7 @@ pub fn search(
         looked_at.extend(runs.last().cloned());
         order = intervals.after(&threads, ruled_out.unwrap_or(threads.len()));
     }
-    let found = if doubtful > 0 { Search::Undecided } else { Search::None };
+    let found = if doubtful > 0 { Sought::Undecided } else { Sought::None };
     Ok((found, looked_at))
 }
 
@@ -108,7 +108,8 @@ pub fn prepare(test: &Test, seed: u64, fresh: Fresh) -> Run {
 /// Runs one order, once more if it can go in several ways.
 pub fn run_order(exec: &mut dyn Executor, run: &Run, threads: &[u32]) -> Result<OneOrder, ExecutorError> {
     let listed: Vec<String> = threads.iter().map(u32::to_string).collect();
-    let replies = exec.run(vec![Run { strategy: format!("serial:{}", listed.join(",")), ..run.clone() }])?;
+    let replies =
+        exec.run(vec![Run { search: format!("serial:{}", listed.join(",")).into(), ..run.clone() }])?;
     let Some(reply) = replies.first() else { return Ok(OneOrder::default()) };
     let runs: Vec<Serial> = reply.distinct.iter().map(Serial::new).collect();
     let several = reply.executions > 1 || reply.unsure > 0 || runs.iter().any(Serial::is_given_up);
@@ -120,7 +121,7 @@ impl Guide<'_> {
     /// for the whole order.
     fn first_difference(&self, serial: &Calls) -> Option<usize> {
         let differs = |key: &Key| {
-            !agree(self.test, key, self.seen, serial, self.loose) && !self.breaks_off(key, serial)
+            !agree(self.test, key, self.seen, serial, self.uncompared) && !self.breaks_off(key, serial)
         };
         let calls = in_order(serial);
         let first = calls.iter().position(differs);
@@ -134,7 +135,7 @@ impl Guide<'_> {
     }
 
     fn breaks_off(&self, key: &Key, serial: &Calls) -> bool {
-        breaks_off(self.test, key, self.seen, serial, self.loose)
+        breaks_off(self.test, key, self.seen, serial, self.uncompared)
     }
 }
 

@@ -41,7 +41,7 @@ use super::protocol::{CallResult, Execution, Executor, ExecutorError, Fresh, Run
 use super::test::Test;
 use super::wire;
 use compare::{Answer, Calls, Key};
-use guided::{Orders, Search};
+use guided::{Orders, Sought};
 use raddle_core::outcome::Kind;
 use serde::{Deserialize, Serialize};
 use serials::{Serial, Serials};
@@ -90,11 +90,11 @@ pub struct Oracle {
     harness: Harness,
     options: OracleOptions,
     /// Thunks whose results are not compared.
-    loose: BTreeSet<ThunkId>,
+    uncompared: BTreeSet<ThunkId>,
     /// By test and seed.
     known: BTreeMap<(String, u64), Known>,
     /// Results depend on which thread calls.
-    personal: bool,
+    thread_dependent: bool,
     /// Executions that seemed to leak, and did not.
     resting: u64,
     /// Every execution that seems to leak is looked at.
@@ -168,14 +168,14 @@ impl Default for OracleOptions {
 impl Oracle {
     /// For a harness.
     pub fn new(harness: &Harness, options: OracleOptions) -> Self {
-        let loose = harness.thunks.iter().filter(|t| t.weak).map(|t| t.id).collect();
+        let uncompared = harness.thunks.iter().filter(|t| t.weak).map(|t| t.id).collect();
         let harness = harness.clone();
         Oracle {
             harness,
             options,
-            loose,
+            uncompared,
             known: BTreeMap::new(),
-            personal: false,
+            thread_dependent: false,
             resting: 0,
             thorough: false,
             cost: OracleCost::default(),
@@ -184,7 +184,7 @@ impl Oracle {
 
     /// Thunks whose results are not compared: marked as weak, or found to vary.
     pub fn opaque(&self) -> &BTreeSet<ThunkId> {
-        &self.loose
+        &self.uncompared
     }
 
     /// Judges one execution of a test. The seed is that of its run: sequential executions are given the same, so that
@@ -243,10 +243,10 @@ impl Oracle {
         seed: u64,
         orders: &[Order],
     ) -> Result<bool, ExecutorError> {
-        if !self.personal && self.looks_into() {
-            self.personal = identity::matters(exec, &self.harness, test, seed, orders)?;
+        if !self.thread_dependent && self.looks_into() {
+            self.thread_dependent = identity::matters(exec, &self.harness, test, seed, orders)?;
         }
-        Ok(self.personal)
+        Ok(self.thread_dependent)
     }
 
     /// Looks for results of a test's calls that vary from one run of a sequential order to the next, or from process to process;
@@ -268,31 +268,31 @@ impl Oracle {
 
     /// Takes over which results vary and whether they depend on who calls.
     pub fn learn(&mut self, other: &Oracle) {
-        self.loose.extend(&other.loose);
-        self.personal |= other.personal;
+        self.uncompared.extend(&other.uncompared);
+        self.thread_dependent |= other.thread_dependent;
     }
 
     /// Whether two executions of a test returned the same, but for what is not compared.
     pub fn same_results(&self, test: &Test, a: &Execution, b: &Execution) -> bool {
-        compare::same_results(test, &Calls::new(a), &Calls::new(b), &self.loose)
+        compare::same_results(test, &Calls::new(a), &Calls::new(b), &self.uncompared)
     }
 
     /// Grows when it finds results that vary or depend on who calls.
     pub fn knowledge(&self) -> usize {
-        self.loose.len() + usize::from(self.personal)
+        self.uncompared.len() + usize::from(self.thread_dependent)
     }
 
     /// Whether it has found that results depend on which thread calls: then a thread's first call is not compared while
     /// others run beside it.
-    pub fn tells_threads_apart(&self) -> bool {
-        self.personal
+    pub fn is_thread_dependent(&self) -> bool {
+        self.thread_dependent
     }
 
     /// Forgets what it knows of sequential executions and of results that vary.
     pub fn forget(&mut self) {
         self.known.clear();
-        self.loose = self.harness.thunks.iter().filter(|t| t.weak).map(|t| t.id).collect();
-        self.personal = false;
+        self.uncompared = self.harness.thunks.iter().filter(|t| t.weak).map(|t| t.id).collect();
+        self.thread_dependent = false;
     }
 
     fn judge_strictly(
@@ -395,8 +395,9 @@ impl Oracle {
             let mut known = self.known.remove(&key).unwrap_or_default();
             let serials = self.all_orders(exec, &loan.test, seed, orders, &mut known)?;
             let used = serials.all.iter().filter(|s| s.failed.is_none() && loan.was_used(&s.calls));
-            let answers: Vec<Answer> =
-                used.map(|s| compare::explains(test, &calls, &real_time, &s.calls, &self.loose)).collect();
+            let answers: Vec<Answer> = used
+                .map(|s| compare::explains(test, &calls, &real_time, &s.calls, &self.uncompared))
+                .collect();
             complete &= serials.complete && !answers.contains(&Answer::Open);
             self.remember(key, known);
             if answers.contains(&Answer::Yes) {
@@ -472,9 +473,9 @@ impl Oracle {
             self.cost.serial += again.all.len() as u64;
             varying.extend(serials.differing(&again, test));
         }
-        let before = self.loose.len();
-        self.loose.extend(varying);
-        Ok(self.loose.len() > before)
+        let before = self.uncompared.len();
+        self.uncompared.extend(varying);
+        Ok(self.uncompared.len() > before)
     }
 
     /// What is wrong with the execution if these are all sequential orders.
@@ -511,7 +512,7 @@ impl Oracle {
         let real_time = calls.real_time();
         let explained = |s: &Serial| {
             s.failed.is_none()
-                && compare::explains(test, &calls, &real_time, &s.calls, &self.loose) == Answer::Yes
+                && compare::explains(test, &calls, &real_time, &s.calls, &self.uncompared) == Answer::Yes
         };
         (!serials.all.iter().any(explained)).then(|| self.not_linearizable(test, &calls, &serials.all))
     }
@@ -523,9 +524,9 @@ impl Oracle {
         let real_time = calls.real_time();
         serials.all.iter().any(|s| match kind {
             Kind::NonLinearizable => {
-                compare::explains(test, &calls, &real_time, &s.calls, &self.loose) == Answer::Open
+                compare::explains(test, &calls, &real_time, &s.calls, &self.uncompared) == Answer::Open
             }
-            _ => compare::is_cut_short(test, &calls, &s.calls, &self.loose),
+            _ => compare::is_cut_short(test, &calls, &s.calls, &self.uncompared),
         })
     }
 
@@ -542,13 +543,13 @@ impl Oracle {
         let before = known.len() as u64;
         let most = self.options.guided_orders;
         let run = Run { calm: self.calm(), ..guided::prepare(test, seed, self.fresh()) };
-        let (found, orders) = guided::search(exec, test, &run, &calls, &self.loose, known, most)?;
+        let (found, orders) = guided::search(exec, test, &run, &calls, &self.uncompared, known, most)?;
         self.cost.tests += u64::from(before == 0);
         self.cost.serial += known.len() as u64 - before;
         Ok(match found {
-            Search::Explained => Judgement::Right,
-            Search::Undecided => Judgement::Undecided,
-            Search::None => {
+            Sought::Explained => Judgement::Right,
+            Sought::Undecided => Judgement::Undecided,
+            Sought::None => {
                 // Two identical orders must have returned the same; a fresh process is the second.
                 let first = Serials { all: orders.iter().take(NEAREST).cloned().collect(), complete: false };
                 let mut again = Serials::default();
@@ -562,7 +563,7 @@ impl Oracle {
                 if varying.is_empty() {
                     Judgement::Wrong(Box::new(self.not_linearizable(test, &calls, &orders)))
                 } else {
-                    self.loose.extend(varying);
+                    self.uncompared.extend(varying);
                     Judgement::Undecided
                 }
             }
@@ -639,10 +640,11 @@ impl Oracle {
     ) -> Vec<String> {
         let thunks: BTreeSet<ThunkId> =
             culprits.iter().filter_map(|c| thunk_of(test, c.thread, c.step)).collect();
-        let loose: BTreeSet<ThunkId> = self.loose.union(&thunks).copied().collect();
+        let uncompared: BTreeSet<ThunkId> = self.uncompared.union(&thunks).copied().collect();
         let real_time = calls.real_time();
         let explained = |s: &Serial| {
-            s.failed.is_none() && compare::explains(test, calls, &real_time, &s.calls, &loose) == Answer::Yes
+            s.failed.is_none()
+                && compare::explains(test, calls, &real_time, &s.calls, &uncompared) == Answer::Yes
         };
         if !serials.iter().any(explained) {
             return Vec::new();
@@ -654,7 +656,7 @@ impl Oracle {
         let real_time = calls.real_time();
         let order = |s: &Serial| Order {
             failed: s.failed,
-            ..compare::order(test, calls, &real_time, &s.calls, &self.loose)
+            ..compare::order(test, calls, &real_time, &s.calls, &self.uncompared)
         };
         let mut orders: Vec<Order> = serials.iter().map(order).collect();
         orders.sort_by_key(|o| (o.distance(), o.calls.clone()));

@@ -42,12 +42,16 @@ fn judge(ty: &objects::Type, test: &Test) -> (Vec<Judgement>, Oracle) {
     judge_with(ty, test, OracleOptions::default())
 }
 
+fn is_serial(run: &Run) -> bool {
+    matches!(&run.search, crate::Search::Named(name) if name.starts_with("serial"))
+}
+
 /// Notes whether the sequential runs that it is asked for are calm, or not, or some of each.
 struct Asked(Simulator, BTreeSet<bool>);
 
 impl Executor for Asked {
     fn run(&mut self, runs: Vec<Run>) -> Result<Vec<RunReply>, ExecutorError> {
-        self.1.extend(runs.iter().filter(|r| r.strategy.starts_with("serial")).map(|r| r.calm));
+        self.1.extend(runs.iter().filter(|r| is_serial(r)).map(|r| r.calm));
         self.0.run(runs)
     }
 }
@@ -347,7 +351,7 @@ fn a_threads_first_call_makes_several_steps_where_results_depend_on_who_calls() 
     let t = test(&ty, &[], &[take, ("Numbers::taken", 0)], &[take]);
     let (judgements, oracle) = judge_with(&ty, &t, OracleOptions::default());
     assert!(judgements.iter().all(|j| *j == Judgement::Right), "{judgements:?}");
-    assert!(oracle.tells_threads_apart());
+    assert!(oracle.is_thread_dependent());
     // Updates are lost all the same, also between calls that are not the first.
     let add = ("Numbers::add", 1);
     let mut t = test(&ty, &[], &[take, add], &[take, add]);
@@ -361,7 +365,7 @@ fn results_that_one_thread_alone_would_get_are_compared() {
     let ty = objects::counter();
     let add = [("Counter::add", 1), ("Counter::get", 0)];
     let (judgements, oracle) = judge_with(&ty, &test(&ty, &[], &add, &add), OracleOptions::default());
-    assert!(!verdicts(&judgements).is_empty() && !oracle.tells_threads_apart());
+    assert!(!verdicts(&judgements).is_empty() && !oracle.is_thread_dependent());
 }
 
 #[test]
@@ -386,7 +390,7 @@ type Change = fn(&mut RunReply);
 
 impl Executor for Changed {
     fn run(&mut self, runs: Vec<Run>) -> Result<Vec<RunReply>, ExecutorError> {
-        let serial: Vec<bool> = runs.iter().map(|r| r.strategy.starts_with("serial")).collect();
+        let serial: Vec<bool> = runs.iter().map(is_serial).collect();
         let mut replies = self.0.run(runs)?;
         replies.iter_mut().zip(serial).filter(|(_, s)| *s).for_each(|(reply, _)| self.1(reply));
         Ok(replies)

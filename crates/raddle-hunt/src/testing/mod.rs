@@ -14,7 +14,7 @@ use raddle_core::event::{Access, Event, MethodId, Op, ThreadId, VarId};
 use raddle_core::outcome::{Kind, Outcome};
 use raddle_core::protocol::Failure;
 use raddle_core::schedule::{Schedule, Transfer};
-use raddle_core::strategy::{self, Choice, Finished, Strategy, View};
+use raddle_core::strategy::{Choice, Finished, Strategy, View};
 use raddle_core::trace::{NameId, Trace};
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ impl Simulator {
     fn one(&mut self, run: &Run) -> RunReply {
         self.runs += 1;
         let test = decode(&run.test);
-        let mut strategy = strategy::by_name(&run.strategy, run.seed).unwrap();
+        let mut strategy = run.search.strategy(run.seed).unwrap();
         let mut reply = RunReply::default();
         let mut pairs: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         if run.fresh == Fresh::Once {

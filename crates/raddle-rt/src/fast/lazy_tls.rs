@@ -34,7 +34,7 @@ impl Body {
         }
     }
 
-    /// The same in a batch, where a switch follows in any case, which sees to the pointer.
+    /// It stands before the step at a site in a batch, where a switch follows in any case, which sees to the pointer.
     #[inline(always)]
     pub fn come_to(&mut self, site: &'static FastSite) {
         self.fast.site = Some(site);

@@ -151,14 +151,14 @@ pub fn silence(pc: usize) -> bool {
     true
 }
 
-/// The same for a hook that also acts and need not tell: from now on the function at `to` is called instead, with the same
-/// arguments.
+/// Replaces the call that returns to `pc`, of a hook that also acts and need not tell: from now on the function at `to` is called, with
+/// the same arguments.
 #[cold]
 pub fn replace(pc: usize, to: usize) {
     overwrite(pc, |p, at| p.call(at, None, to));
 }
 
-/// The same if the call that returns to `pc` leads to `from` already; tells whether it did.
+/// Has the call that returns to `pc` lead to `to` if it has been made to lead to `from`; tells whether it had.
 pub fn replace_again(pc: usize, from: usize, to: usize) -> bool {
     let Some(p) = patches() else { return false };
     let at = pc.wrapping_sub(LEN);
@@ -175,7 +175,8 @@ pub fn replace_again(pc: usize, from: usize, to: usize) -> bool {
     true
 }
 
-/// The same for a hook that is a step at a well-known site: the function gets what is known as one more argument.
+/// Replaces the call of a hook that is a step at a well-known site by one of the function at `to`, which gets what is known as one
+/// more argument.
 #[cold]
 pub fn divert(site: FastSite, register: Register, to: usize) {
     overwrite(site.pc, |p, at| {

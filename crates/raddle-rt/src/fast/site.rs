@@ -124,7 +124,7 @@ impl FastSite {
         self.happened_as::<Any>(addr, size, shape, old, new);
     }
 
-    /// The same where it is known what is done.
+    /// The operation, of a known kind, has happened: the word was `old` and is `new`.
     #[inline(always)]
     pub fn happened_as<K: Kind>(&self, addr: usize, size: u8, shape: Shape, old: u64, new: u64) {
         // A store is progress, whatever was there.

@@ -27,8 +27,8 @@ pub fn take_turn(state: State) -> bool {
     }
 }
 
-/// The same at a well-known site in an unrecorded execution, where the step is to take a lock if one is given. Whoever has to be looked
-/// at more closely is. Steps that follow may be a batch.
+/// Has the running thread, which stands before a well-known site in an unrecorded execution, wait for its turn; the step is to take a
+/// lock if one is given. Whoever has to be looked at more closely is. Steps that follow may be a batch.
 #[inline(never)]
 pub fn wait_for_turn(gate: Option<(Gate, Free)>) {
     rt().flush();
@@ -38,8 +38,8 @@ pub fn wait_for_turn(gate: Option<(Gate, Free)>) {
     rt().begin_batch();
 }
 
-/// The step at a site as one of a batch (see [`batch`](crate::fast::batch)) by a thread that holds no lock; tells whether it was taken. Chance alone
-/// decides between staying and switching, which no processor can foresee; so there is no branch: a thread that goes on switches to itself.
+/// Takes the step at a site as one of a batch (see [`batch`](crate::fast::batch)), if the running thread holds no lock; tells whether it was
+/// taken. Chance alone decides between staying and switching, which no processor can foresee; so there is no branch: a thread that goes on switches to itself.
 #[inline(always)]
 pub fn run_on(site: &'static FastSite) -> bool {
     let f = me();

@@ -24,7 +24,8 @@ extern "C" fn entered_anew(slot: usize) {
     runtime::me().calls.push(slot);
 }
 
-/// The same for one that ends. What follows is not known: it may need the thread pointer.
+/// A function ends while hooks are taken out of the code; `slot` holds the return address of this call, which from now on leads to
+/// [`exited`] at once, if that can be done. What follows is not known: it may need the thread pointer.
 extern "C" fn exited_anew(slot: usize) {
     let pc = replace(slot, exited as *const () as usize);
     let f = runtime::me();
@@ -75,7 +76,7 @@ pub unsafe extern "C" fn __tsan_func_entry(caller: usize) {
     )
 }
 
-/// The same where it is known that an execution is in progress.
+/// A function begins, and it is known that an execution is in progress.
 #[unsafe(naked)]
 unsafe extern "C" fn entered() {
     naked_asm!(
@@ -120,7 +121,7 @@ pub unsafe extern "C" fn __tsan_func_exit() {
     )
 }
 
-/// The same where it is known that an execution is in progress. Leaves behind where it was called.
+/// A function ends, and it is known that an execution is in progress. Leaves behind where it was called.
 #[unsafe(naked)]
 unsafe extern "C" fn exited() {
     naked_asm!(
@@ -139,7 +140,7 @@ unsafe extern "C" fn exited() {
     )
 }
 
-/// The same where what follows needs the thread pointer.
+/// A function ends in an execution, and what follows needs the thread pointer.
 #[unsafe(naked)]
 unsafe extern "C" fn exited_to_more() {
     naked_asm!("call {exited}", "jmp {restore_fs}", exited = sym exited, restore_fs = sym restore_fs)

@@ -23,12 +23,12 @@ macro_rules! entry {
 pub mod atomic;
 pub mod atomic128;
 pub mod calls;
-mod known;
 pub mod plain;
+mod site_cache;
 pub mod width;
 
 pub use atomic::Shape;
-pub use known::{
+pub use site_cache::{
     caches, fast_atomic, invalidate_all, is_irrelevant, mark_fast_atomic, mark_irrelevant, mark_not_a_point,
     restore_fs_after, site,
 };

@@ -6,10 +6,10 @@ use crate::runtime::rt;
 use crate::source::Source;
 use crate::store::Store;
 use raddle_core::coverage::magnitudes::Magnitudes;
-use raddle_core::pattern::{FullMatcher, Instance, Match, Matcher, roles};
-use raddle_core::strategy::{self, Kin, Pattern, Strategy, UnknownStrategy};
+use raddle_core::pattern::{FullMatcher, Match, Matcher, roles};
+use raddle_core::strategy::{Kin, Pattern, Strategy, UnknownStrategy};
 use raddle_core::{Event, NameId, Op, ThreadId, Trace, VarId};
-use raddle_hunt::{MethodAccess, RunReply};
+use raddle_hunt::{MethodAccess, RunReply, Search};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Events of an execution on contested variables that are searched for patterns. An execution that copies long buffers has
@@ -124,11 +124,10 @@ impl Follower {
         }
     }
 
-    /// The strategy that is meant by a name over the numbers that were sent.
-    pub fn strategy(&self, name: &str, seed: u64) -> Result<Box<dyn Strategy>, UnknownStrategy> {
-        let instance = name.strip_prefix("pattern:").and_then(|i| i.parse::<Instance>().ok());
-        let Some(meant) = instance.and_then(|i| self.numbers.meant(&i)) else {
-            return strategy::by_name(name, seed);
+    /// The strategy of a search over the numbers that were sent.
+    pub fn strategy(&self, search: &Search, seed: u64) -> Result<Box<dyn Strategy>, UnknownStrategy> {
+        let Some(meant) = search.target().and_then(|i| self.numbers.meant(i)) else {
+            return search.strategy(seed);
         };
         let kin = Kin::new(&meant, |place| self.source.instructions(place), |v| self.source.words(v));
         Ok(Box::new(Pattern::of_kin(seed, meant, kin)))

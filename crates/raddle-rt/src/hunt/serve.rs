@@ -228,7 +228,7 @@ fn begin_execution(store: &mut Store, hunt: &mut Hunt) -> bool {
         hunt.record.pairs.clear();
         hunt.record.points = 0;
         if run.replay.is_none() {
-            match hunt.follower.strategy(&run.strategy, run.seed) {
+            match hunt.follower.strategy(&run.search, run.seed) {
                 Ok(strategy) => {
                     store.strategy_listens = strategy.listens();
                     store.strategy = strategy;

@@ -91,7 +91,6 @@ noted! {
     sendmsg(fd: c_int, m: *const msghdr, flags: c_int) -> isize, if flags & libc::MSG_DONTWAIT == 0 && would_wait_to_write(fd);
     wait(status: *mut c_int) -> libc::pid_t, if true;
     waitid(what: libc::idtype_t, id: libc::id_t, info: *mut libc::siginfo_t, options: c_int) -> c_int, if options & libc::WNOHANG == 0;
-    system(command: *const libc::c_char) -> c_int, if !command.is_null();
     pause() -> c_int, if true;
     sigsuspend(mask: *const libc::sigset_t) -> c_int, if true;
     sigwait(set: *const libc::sigset_t, signal: *mut c_int) -> c_int, if true;

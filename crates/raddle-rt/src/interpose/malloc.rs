@@ -8,7 +8,7 @@ use crate::runtime::{self, Inside, rt};
 use crate::sites::Sites;
 use crate::{learn, owners, progress};
 use libc::{c_int, c_void, size_t};
-use raddle_core::{Op, SiteId};
+use raddle_core::{Op, SiteId, VarId};
 use raddle_sched::State;
 
 /// The calls around an allocation.
@@ -95,12 +95,26 @@ fn announce_release(addr: usize) {
         let mut touched = Vec::new();
         r.execution.shadow.each(addr, block.size, |a| touched.push(a.addr));
         touched.dedup();
-        for addr in touched {
-            let on = r.var(addr);
+        let touched: Vec<_> = touched.into_iter().map(|a| r.var(a)).collect();
+        for on in touched.iter().copied().chain(wanted(addr, block.size, &touched)) {
             let e = r.event(site, Op::Sync { on, write: true });
             r.record(e);
         }
     }
+}
+
+/// Variables in a block that other threads are about to access, but for those in `known`: what they do there depends on whether the
+/// block is there.
+fn wanted(addr: usize, size: usize, known: &[VarId]) -> Vec<VarId> {
+    let r = rt();
+    let me = r.current();
+    let ready = |s: State| matches!(s, State::Ready | State::Yielded(_));
+    let others = r.execution.sched.threads.iter().filter(|f| f.id.0 as usize != me && ready(f.state));
+    let inside = |v: &VarId| {
+        r.execution.vars.addrs.get(v.0 as usize).is_some_and(|at| (addr..addr + size).contains(at))
+            && !known.contains(v)
+    };
+    others.filter_map(|f| f.pending.object()).filter(inside).collect()
 }
 
 /// Whether a release may be a scheduling point or tell something new.

@@ -1,4 +1,4 @@
-//! The ends of the process, and its copies.
+//! The ends of the process, its copies, and other programs that it starts.
 
 use super::blocking;
 use super::soiling::soil;
@@ -6,6 +6,7 @@ use crate::ending;
 use crate::failure;
 use crate::real::real;
 use crate::runtime::{self, Inside};
+use crate::tsc;
 use libc::c_int;
 
 /// # Safety
@@ -65,6 +66,7 @@ pub fn copied(call: &str, make: impl FnOnce() -> libc::pid_t) -> libc::pid_t {
     let pid = make();
     if pid == 0 {
         runtime::set_active(false);
+        tsc::release();
     }
     pid
 }
@@ -91,4 +93,37 @@ pub unsafe extern "C" fn abort() -> ! {
     // SAFETY: forwarded.
     unsafe { (real().abort)() };
     crate::quit(134)
+}
+
+macro_rules! starts {
+    ($($name:ident($($arg:ident: $ty:ty),*) -> $ret:ty;)*) => { $(
+        /// # Safety
+        /// As in POSIX.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> $ret {
+            // SAFETY: forwarded.
+            tsc::spared(|| unsafe { (real().$name)($($arg),*) })
+        }
+    )* };
+}
+
+type Words = *const *mut libc::c_char;
+
+starts! {
+    posix_spawn(pid: *mut libc::pid_t, path: *const libc::c_char, actions: *const libc::posix_spawn_file_actions_t,
+        attributes: *const libc::posix_spawnattr_t, args: Words, env: Words) -> c_int;
+    posix_spawnp(pid: *mut libc::pid_t, file: *const libc::c_char, actions: *const libc::posix_spawn_file_actions_t,
+        attributes: *const libc::posix_spawnattr_t, args: Words, env: Words) -> c_int;
+    popen(command: *const libc::c_char, mode: *const libc::c_char) -> *mut libc::FILE;
+}
+
+/// # Safety
+/// As in C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn system(command: *const libc::c_char) -> c_int {
+    if blocking::matters() && !command.is_null() {
+        blocking::note("system");
+    }
+    // SAFETY: forwarded.
+    tsc::spared(|| unsafe { (real().system)(command) })
 }

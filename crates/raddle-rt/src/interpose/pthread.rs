@@ -12,19 +12,21 @@ use libc::{
 };
 use raddle_core::LockMode::{Exclusive, Shared};
 
-/// Functions that forward outside executions and are one raw event inside.
+/// Functions that forward outside executions and are one raw event inside. Models are kept beside the objects: a pointer that is
+/// wrong would never be followed.
 macro_rules! modelled {
-    ($($name:ident($($arg:ident: $ty:ty),*) => $model:expr;)*) => { $(
+    ($($name:ident($object:ident: $object_ty:ty $(, $arg:ident: $ty:ty)*) => $model:expr;)*) => { $(
         /// # Safety
         /// As in POSIX.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($arg: $ty),*) -> c_int {
+        pub unsafe extern "C" fn $name($object: $object_ty $(, $arg: $ty)*) -> c_int {
             if !runtime::controlled() {
                 // SAFETY: forwarded.
-                return unsafe { (real().$name)($($arg),*) };
+                return unsafe { (real().$name)($object $(, $arg)*) };
             }
             let _inside = Inside::enter();
             rt().tick();
+            runtime::probe($object as usize);
             $model
         }
     )* };

@@ -1,11 +1,12 @@
 //! Calls that have signals come at times of their own, or end threads from outside: noted, or refused where libc's own way would
-//! harm a process whose threads are fibers.
+//! harm a process whose threads are fibers. Handlers that the program sets are its own, but for faults, in which the runtime has a part.
 
 use super::here;
 use super::soiling::soil;
 use crate::failure::uncontrolled;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
+use crate::tsc;
 use libc::{c_int, c_void, pthread_t, timespec};
 
 /// Notes a timer. One that was set before the first thread counts as well: executions do not inherit it.
@@ -68,4 +69,41 @@ refused! {
     pthread_cancel(thread: pthread_t);
     pthread_tryjoin_np(thread: pthread_t, result: *mut *mut c_void);
     pthread_timedjoin_np(thread: pthread_t, result: *mut *mut c_void, time: *const timespec);
+}
+
+/// # Safety
+/// As in POSIX.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sigaction(
+    signal: c_int,
+    new: *const libc::sigaction,
+    old: *mut libc::sigaction,
+) -> c_int {
+    if runtime::controlled() {
+        soil();
+        // SAFETY: null or valid by the caller's promise.
+        if signal == libc::SIGSEGV && tsc::keeps(unsafe { new.as_ref() }, unsafe { old.as_mut() }) {
+            return 0;
+        }
+    }
+    // SAFETY: forwarded.
+    unsafe { (real().sigaction)(signal, new, old) }
+}
+
+/// # Safety
+/// As in C.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn signal(signal: c_int, handler: usize) -> usize {
+    if runtime::controlled() {
+        soil();
+        // SAFETY: all zeros are a value of this type.
+        let mut old = unsafe { std::mem::zeroed::<libc::sigaction>() };
+        let mut new = old;
+        (new.sa_sigaction, new.sa_flags) = (handler, libc::SA_RESTART);
+        if signal == libc::SIGSEGV && tsc::keeps(Some(&new), Some(&mut old)) {
+            return old.sa_sigaction;
+        }
+    }
+    // SAFETY: forwarded.
+    unsafe { (real().signal)(signal, handler) }
 }

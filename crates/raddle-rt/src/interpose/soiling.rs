@@ -34,8 +34,6 @@ soils! {
     mmap64(addr: *mut c_void, len: usize, prot: c_int, flags: c_int, fd: c_int, offset: libc::off_t) -> *mut c_void;
     munmap(addr: *mut c_void, len: usize) -> c_int;
     mprotect(addr: *mut c_void, len: usize, prot: c_int) -> c_int;
-    sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
-    signal(signal: c_int, handler: usize) -> usize;
     chdir(path: *const libc::c_char) -> c_int;
     fchdir(fd: c_int) -> c_int;
     umask(mask: libc::mode_t) -> libc::mode_t;

@@ -185,7 +185,7 @@ fn serve(counters: &'static SharedCounters, number: usize, start: Start, arg: us
     fast::allow();
     let statics = statics.contents();
     while let Some(chunk) = counters.take() {
-        let before = (Known::of(store), store.stats.steps, store.stats.decisions);
+        let before = (Knowledge::of(store), store.stats.steps, store.stats.decisions);
         for n in executions(chunk) {
             if counters.is_over() {
                 crate::quit(LEAVES);
@@ -201,7 +201,7 @@ fn serve(counters: &'static SharedCounters, number: usize, start: Start, arg: us
                 leave_it_to_others(counters);
             }
         }
-        if Known::of(store) != before.0 || statics.have_changed() {
+        if Knowledge::of(store) != before.0 || statics.have_changed() {
             leave_it_to_others(counters);
         }
         counters.put(chunk, store.stats.steps - before.1, store.stats.decisions - before.2);
@@ -230,7 +230,7 @@ pub fn process_ends(code: i32) {
 
 /// What an execution may change besides what is learned about steps, and what then matters for those that follow.
 #[derive(PartialEq, Eq)]
-struct Known {
+struct Knowledge {
     uncontrolled: usize,
     unexplored: usize,
     unjoined: usize,
@@ -244,9 +244,9 @@ struct Known {
     names: usize,
 }
 
-impl Known {
-    fn of(store: &Store) -> Known {
-        Known {
+impl Knowledge {
+    fn of(store: &Store) -> Knowledge {
+        Knowledge {
             uncontrolled: store.stats.uncontrolled.len(),
             unexplored: store.stats.unexplored.len(),
             unjoined: store.unjoined.len(),
