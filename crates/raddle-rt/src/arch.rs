@@ -145,7 +145,7 @@ pub unsafe fn switch_ahead<const SP: usize>(
 /// `fs` must be the thread pointer of the running fiber.
 #[inline(always)]
 pub unsafe fn set_fs_base(fs: usize) {
-    // SAFETY: one controlled thread; the start-up check made sure that the kernel allows FSGSBASE instructions.
+    // SAFETY: INV-ONE-THREAD; the start-up check made sure that the kernel allows FSGSBASE instructions.
     unsafe {
         if NOW.get() != fs {
             asm!("wrfsbase {}", in(reg) fs, options(nostack, preserves_flags));

@@ -55,7 +55,7 @@ fn begin() {
 
 /// Deals with a trap that belongs to a walk, or with the signal that begins one; tells whether it is one of these.
 pub fn trapped(info: &siginfo_t, context: &mut ucontext_t) -> bool {
-    // SAFETY: one thread; the parent is asked for by a plain system call, the sender is valid in a signal sent by a process.
+    // SAFETY: INV-ONE-THREAD; the parent is asked for by a plain system call, the sender is valid in a signal sent by a process.
     let (walk, asked) =
         unsafe { (WALK.get(), info.si_code == libc::SI_USER && info.si_pid() == libc::getppid()) };
     let flags = libc::REG_EFL as usize;

@@ -1,4 +1,12 @@
 //! What the oracles say, put together so that it can be understood and repeated.
+//!
+//! Whoever sees that an execution has gone wrong (the scheduler's verdict by way of [`ending`](crate::ending), a fault, an interposed
+//! function) calls one of the functions here. It describes the execution as a [`Failure`]: the kind, a sentence, where each thread stands and what
+//! it holds, the schedule that repeats it, the trace and what was printed. That goes into the shared store, where the parent finds it, and
+//! the process ends: nothing here returns. Whether the failure is a finding the command decides, by repeating it in a fresh process.
+//!
+//! Panics are not judged where they happen. A thread that is joined hands its panic on, and a test may expect one; so they are looked at when
+//! the test has failed ([`test_failed`]) or the execution is over ([`judge_unjoined`]).
 
 use crate::export;
 use crate::fiber::Fiber;

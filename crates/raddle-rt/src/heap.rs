@@ -81,7 +81,7 @@ impl Region {
 // threads run runtime code at the same time.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: single-threaded, see the module's story.
+        // SAFETY: INV-ONE-THREAD, see the module's story.
         unsafe {
             if PERSISTENT.get() {
                 return (*shared_region()).take(layout);
@@ -113,7 +113,7 @@ unsafe impl GlobalAlloc for Heap {
         }
         // A block grows in the region it lives in, whatever the current mode: a vector that was created
         // persistent stays so.
-        // SAFETY: single-threaded; the new layout is valid because the caller's is.
+        // SAFETY: INV-ONE-THREAD; the new layout is valid because the caller's is.
         unsafe {
             let before = PERSISTENT.get();
             PERSISTENT.set((p as usize) >= SHARED_BASE);
@@ -127,7 +127,7 @@ unsafe impl GlobalAlloc for Heap {
 }
 
 unsafe fn shared_region() -> *mut Region {
-    // SAFETY: single-threaded; the mapping is created once and never removed.
+    // SAFETY: INV-ONE-THREAD; the mapping is created once and never removed.
     unsafe {
         if SHARED.get().is_null() {
             map(SHARED_BASE, libc::MAP_SHARED);
@@ -165,7 +165,7 @@ pub fn keep_to_oneself() {
 
 /// How far the private region is used.
 pub fn reach() -> usize {
-    // SAFETY: single-threaded.
+    // SAFETY: INV-ONE-THREAD.
     unsafe { (*PRIVATE.as_ptr()).next }
 }
 

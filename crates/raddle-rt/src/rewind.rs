@@ -133,7 +133,7 @@ pub fn outgrow() {
 }
 
 fn clean() -> bool {
-    // SAFETY: one thread; asks for children and tells them from there being none.
+    // SAFETY: INV-ONE-THREAD; asks for children and tells them from there being none.
     unsafe {
         let no_children = (real().waitpid)(-1, std::ptr::null_mut(), libc::WNOHANG) == -1;
         !SOILED.get() && no_children && free_fd() == keeper().free_fd

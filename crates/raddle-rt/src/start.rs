@@ -1,4 +1,10 @@
 //! The beginning of the process.
+//!
+//! The loader runs [`init`] before anything of the program. If the command has left a job, it is read and taken out of the environment; the
+//! process starts again once if its addresses are randomised. Then the runtime is installed in its *prelude*: one fiber, the thread that was
+//! there, and every call is let through and counted. What happens next depends on what the program does first: it creates a thread of
+//! its test, and [`program`](crate::program) forks there; it checks a closure ([`check`](crate::check)); or it gives itself over as a harness
+//! ([`hunt`](crate::hunt)). Without a job nothing is installed until a closure is checked.
 
 use crate::arch;
 use crate::fiber::Body;

@@ -298,7 +298,7 @@ impl<B> Scheduler<B> {
         }
     }
 
-    /// A step of the running thread, before a lock if one is given, where dice alone decide: who takes the next step, if everybody stands
+    /// A step of the running thread, before a lock if one is given, in a search that dice alone decide: who takes the next step, if everybody stands
     /// still for certain. If so the step is counted, and the thread stands before it unless it goes on itself; if not, nothing has
     /// happened.
     #[inline(always)]

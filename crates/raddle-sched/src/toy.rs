@@ -1,7 +1,7 @@
 //! A front-end of a few lines: threads are lists of operations on an array, and a loop runs them.
 
 use crate::front::{Decision, Ending, FrontEnd, Note};
-use crate::gate::{Gate, Memory};
+use crate::gate::{Free, Gate, Memory};
 use crate::rules::{EarlyEnds, Limits, Mode, PATIENCE, Rules};
 use crate::scheduler::Scheduler;
 use crate::spin::Overdue;
@@ -52,7 +52,7 @@ pub struct Toy {
     pub scripts: Vec<Vec<Do>>,
     /// What decides; the first thread if nothing does.
     pub dice: Option<Dice>,
-    /// The dice are only thrown where somebody has looked.
+    /// The dice are only thrown where somebody has looked, and no step is decided without.
     pub looks: bool,
     /// What came of the execution.
     pub trace: Trace,
@@ -232,6 +232,21 @@ impl Toy {
                     Overdue::Yields(state) | Overdue::IsUrged(state) => (Op::Yield, state),
                 },
             };
+            let gate =
+                if let State::Lock(gate) = state { Free::when(&gate).map(|free| (gate, free)) } else { None };
+            let by_dice = s.mode == Mode::Search && self.dice.is_some() && !self.looks;
+            if by_dice && (gate.is_some() || state == State::Ready) {
+                s.threads[me].pending = event(op);
+                match s.try_next(me, gate, self) {
+                    Some(next) if next == me => {
+                        self.take_step(s, me);
+                        s.renew_patience(me);
+                        continue;
+                    }
+                    Some(next) => return Ok(next),
+                    None => {}
+                }
+            }
             s.arrive(me, event(op), state);
             return s.next(me, self);
         }

@@ -77,7 +77,7 @@ pub fn allow(restore_after: Told, needs_more: fn(usize) -> bool) {
     if rewind::is_marked() {
         return;
     }
-    // SAFETY: one controlled thread; a new mapping at a fixed address, refused if there is another.
+    // SAFETY: INV-ONE-THREAD; a new mapping at a fixed address, refused if there is another.
     unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
         let p = (crate::real::real().mmap)(BASE as *mut _, 2 * REACH, libc::PROT_NONE, flags, -1, 0);

@@ -4,6 +4,13 @@
 //! starts with a test of one byte; outside an execution that is all it does, apart from the atomic operation
 //! itself. The return address identifies the instruction, so the entry points are written in assembly and
 //! jump to ordinary functions with the return address as an extra argument.
+//!
+//! Inside an execution a hook is a *raw event*: it is counted, whatever comes of it, because schedules count in those. Then it is asked
+//! whether the access may matter ([`matters`]): whether there is anybody else, and what is known about the return address
+//! ([`site_cache`]). What may matter is looked at: the site is found, and the filter ([`filter`]) says that the memory is private, that
+//! the access is to be recorded, or that it is a scheduling point. Before a point the thread waits for its turn
+//! ([`step`](crate::runtime::step)); an atomic operation is then done by the hook itself, at that moment, and recorded with the values that it
+//! saw. All other accesses go into the shadow memory, from which [`learn`](crate::learn) learns which of them are points from now on.
 
 /// Entry points: the return address goes into the register of the argument after the ABI's last.
 macro_rules! entry {

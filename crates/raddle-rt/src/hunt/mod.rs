@@ -87,7 +87,7 @@ enum Errand {
 static HUNT: Controlled<*mut Hunt> = Controlled::new(std::ptr::null_mut());
 
 fn hunt() -> Option<&'static mut Hunt> {
-    // SAFETY: one controlled thread; the value lives as long as the process and is not borrowed across a switch.
+    // SAFETY: INV-ONE-THREAD; the value lives as long as the process and is not borrowed across a switch.
     unsafe { HUNT.get().as_mut() }
 }
 

@@ -1,4 +1,10 @@
 //! The zygote, its children, and how a request is worked off.
+//!
+//! A request is a list of runs, a run a test and a search with a number of executions. One child at a time works: it reads the request,
+//! prepares each execution ([`begin_execution`]), runs it, and keeps what no execution of the run has shown before ([`conclude`]). When all
+//! runs are over it answers and waits for the next request. Everything that this needs lies in shared memory, so the child may die in any
+//! execution: the zygote then does what the child could not ([`bury`]) and forks another one, which goes on at the next execution. A child
+//! that needs a fresh process for what follows says so ([`Errand`]) and ends.
 
 use super::confine;
 use super::{Errand, Hunt, effort, explain, hunt, later, push, put_off, root};

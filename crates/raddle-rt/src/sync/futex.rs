@@ -1,4 +1,12 @@
 //! Futexes: all of std's and parking_lot's blocking.
+//!
+//! A wait is two steps, as in the kernel: the word is looked at once more, and if it still has the expected value the thread joins the queue of
+//! that address. Between the program's own look and the first step others may change the word; between the two nobody runs.
+//!
+//! Much of what ends in a futex call happens in precompiled code that calls no hook. Two things are made up for. A condition variable of std
+//! gives its mutex back before it waits and takes it again afterwards: the thread is made to stand before that mutex when it is woken (`relock`).
+//! And other synchronisation that is not seen may have gone before: the visible event before the call becomes a place after which others may
+//! run ([`hidden_synchronisation`](crate::runtime::hidden_synchronisation)).
 
 use crate::clock::{self, duration};
 use crate::progress;
