@@ -216,13 +216,14 @@ impl Runtime {
         self.end_sprint();
         // Chance would interrupt the calls of a sequential order.
         if self.chance_at.is_some() && !self.patient {
-            self.decisions += 1;
+            self.decisions += usize::from(n > 1);
             return Choice::Run(crate::table::mix(self.steps) as usize % n);
         }
         let strategy = &mut self.store.strategy;
         let blind = heap::persistent(|| strategy.choose_blindly(n));
         let choice = blind.map_or_else(|| self.show(), Choice::Run);
-        self.decisions += 1;
+        // A strategy that is asked about every step has nothing to decide where one thread can go on.
+        self.decisions += usize::from(n > 1);
         choice
     }
 
