@@ -101,6 +101,12 @@ fn correct_uses_of_std_pass_under_fifty_schedules() {
 }
 
 #[test]
+fn a_strategy_that_is_asked_about_every_step_tests_nothing_where_one_thread_at_a_time_can_go_on() {
+    let ran = test("conformance-std", &["--strategy", "dpor", "--schedules", "9", "sleeps_in_one_thread"]);
+    passes("conformance-std", &ran, 1, 1);
+}
+
+#[test]
 fn a_thousand_threads_and_deep_recursion_pass() {
     let ran = test("conformance-std", &["--schedules", "2", "a_thousand", "recursion"]);
     passes("conformance-std", &ran, 5, 2);

@@ -371,7 +371,7 @@ impl<B> Scheduler<B> {
     /// One of those who are able, by the dice.
     #[inline(always)]
     fn throw<F: FrontEnd<Body = B>>(&mut self, able: SmallSet, front: &mut F) -> Option<usize> {
-        let n = able.len();
+        let n = able.count();
         if n == 1 {
             return able.nth(0);
         }

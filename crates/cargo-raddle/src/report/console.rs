@@ -110,7 +110,7 @@ impl<W: Write> Console<W> {
         }
     }
 
-    fn test(&mut self, ended: &TestEnded<'_>) {
+    fn test_ended(&mut self, ended: &TestEnded<'_>) {
         self.heading(&ended.id);
         let (failed, ..) = std::mem::take(&mut self.under_way);
         let outcome = test_text::outcome(ended, failed, self.budget_ms);
@@ -118,7 +118,7 @@ impl<W: Write> Console<W> {
         self.bar.inc(1);
     }
 
-    fn type_(&mut self, ended: &TypeEnded<'_>) {
+    fn type_ended(&mut self, ended: &TypeEnded<'_>) {
         let (_, findings, saved) = std::mem::take(&mut self.under_way);
         self.say(&hunt_text::outcome(ended, findings, saved));
         if let Some(details) = ended.details {
@@ -188,8 +188,8 @@ impl<W: Write> Reporter for Console<W> {
                 UnconfirmedOf::Test(id) => test_text::unconfirmed(id, u),
                 UnconfirmedOf::Type { target } => hunt_text::unconfirmed(target, u),
             }),
-            Event::Test(ended) => self.test(ended),
-            Event::Type(ended) => self.type_(ended),
+            Event::Test(ended) => self.test_ended(ended),
+            Event::Type(ended) => self.type_ended(ended),
             Event::Replay(replay) => self.replay(replay),
             Event::Error { in_full, .. } => self.bar.suspend(|| eprintln!("error: {in_full}")),
             Event::Summary(summary) => self.summary(summary),

@@ -15,19 +15,17 @@ impl Summary {
             Event::Unconfirmed(_) => self.unconfirmed += 1,
             Event::Test(test) => {
                 self.executions += test.stats.executions;
-                self.test(test.status, test.stats.steps);
+                self.count_test(test.status, test.stats.steps);
             }
             Event::Type(ended) => {
                 let stats = ended.stats.as_deref();
                 self.executions += stats.map_or(0, |s| s.executions);
-                self.type_(ended.status, stats.map_or(0, |s| s.tests));
+                self.count_type(ended.status, stats.map_or(0, |s| s.tests));
             }
             Event::Replay(replay) => {
-                self.findings += usize::from(replay.verdict.is_reproduced());
-                self.test(
-                    if replay.verdict.is_reproduced() { TestStatus::Failed } else { TestStatus::Unconfirmed },
-                    0,
-                );
+                let again = replay.verdict.is_reproduced();
+                self.findings += usize::from(again);
+                self.count_test(if again { TestStatus::Failed } else { TestStatus::Unconfirmed }, 0);
             }
             Event::Listed(_) | Event::List(_) | Event::Built { .. } => self.exit_code = Exit::Clean,
             Event::Warning { .. } | Event::Start(_) | Event::Harness(_) | Event::Error { .. } => {}
@@ -41,7 +39,7 @@ impl Summary {
         }
     }
 
-    fn test(&mut self, status: TestStatus, steps: u64) {
+    fn count_test(&mut self, status: TestStatus, steps: u64) {
         let Counted::Tests(tests) = &mut self.counted else { return };
         tests.tests += 1;
         tests.steps += steps;
@@ -59,7 +57,7 @@ impl Summary {
         self.exit_code = self.exit();
     }
 
-    fn type_(&mut self, status: TypeStatus, made: u64) {
+    fn count_type(&mut self, status: TypeStatus, made: u64) {
         let Counted::Types(types) = &mut self.counted else { return };
         types.types += 1;
         types.tests += made;
