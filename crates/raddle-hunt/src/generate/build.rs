@@ -243,20 +243,42 @@ impl Builder {
                 self.give_clones(&mut draft, slot, ty, &all);
             }
         }
+        self.hand_out_further(&mut draft, prefix, wants);
         draft
     }
 
+    /// Handles under test that a call of the prefix has made, as a reader is made by its bus, belong to threads like those of
+    /// the constructor: what only one thread may have is of use to nobody before.
+    fn hand_out_further(&mut self, draft: &mut Draft, prefix: &Sequence, wants: &[Vec<ThunkId>]) {
+        let further: Vec<(u32, TypeId)> = prefix
+            .scope
+            .slots()
+            .filter(|(i, s)| !s.primary && prefix.scope.may(*i, Pass::Move))
+            .map(|(i, s)| (i, s.ty))
+            .collect();
+        for (slot, ty) in further {
+            let may_own = self.shop.harness.type_info(ty).subject && self.shop.sharing(ty) != Sharing::Local;
+            let (users, owners) = (self.wanting(ty, wants, false), self.wanting(ty, wants, true));
+            let among = if self.shop.sharing(ty) == Sharing::Owned { users } else { owners };
+            if may_own && !among.is_empty() {
+                draft.give.push((slot, one_of(&mut self.rng, &among) as u32));
+            }
+        }
+    }
+
+    /// The suffixes that are meant to call a method of the type; if `owning`, one that needs an object of one's own.
+    fn wanting(&self, ty: TypeId, wants: &[Vec<ThunkId>], owning: bool) -> Vec<usize> {
+        let takes = |thunk: &ThunkId| {
+            receiver(self.shop.thunk(*thunk))
+                .is_some_and(|(t, pass)| t == ty && (!owning || pass != Pass::Shared))
+        };
+        (0..wants.len()).filter(|i| wants[*i].iter().any(takes)).collect()
+    }
+
     fn hand_out(&mut self, draft: &mut Draft, slot: u32, ty: TypeId, wants: &[Vec<ThunkId>], alone: bool) {
-        let shop = &self.shop;
-        let takes = |thunk: &ThunkId, owning: bool| {
-            receiver(shop.thunk(*thunk)).is_some_and(|(t, pass)| t == ty && (!owning || pass != Pass::Shared))
-        };
-        let wanting = |owning: bool| -> Vec<usize> {
-            (0..wants.len()).filter(|i| wants[*i].iter().any(|t| takes(t, owning))).collect()
-        };
-        let (users, owners) = (wanting(false), wanting(true));
-        let cloneable = shop.clone_of(ty).is_some();
-        match shop.sharing(ty) {
+        let (users, owners) = (self.wanting(ty, wants, false), self.wanting(ty, wants, true));
+        let cloneable = self.shop.clone_of(ty).is_some();
+        match self.shop.sharing(ty) {
             Sharing::Local => {}
             Sharing::Owned => {
                 let all: Vec<usize> = (0..wants.len()).collect();
@@ -270,7 +292,15 @@ impl Builder {
             Sharing::Shared if cloneable => {
                 let coin: Vec<usize> =
                     (0..wants.len()).filter(|i| owners.contains(i) || self.rng.random_bool(0.5)).collect();
-                self.give_clones(draft, slot, ty, &coin);
+                // An original that stays behind outlives all threads: nobody would ever drop the last handle. One that is given
+                // away cannot be looked at in the end.
+                let away = !coin.is_empty() && self.rng.random_ratio(1, 4);
+                let keeper = away.then(|| one_of(&mut self.rng, &coin));
+                let needs = |i: &usize| coin.contains(i) || keeper.is_some() && users.contains(i);
+                let clones: Vec<usize> =
+                    (0..wants.len()).filter(|i| Some(*i) != keeper && needs(i)).collect();
+                self.give_clones(draft, slot, ty, &clones);
+                draft.give.extend(keeper.map(|keeper| (slot, keeper as u32)));
             }
             Sharing::Shared => {
                 // A handle that only its owner can use fully; the others keep the other handles.

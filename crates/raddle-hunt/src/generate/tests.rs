@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{Simulator, objects};
-use crate::{Pass, Role, Run, ThunkId, check, wire};
+use crate::{Pass, Role, Run, Sharing, ThunkId, check, wire};
 use raddle_core::pattern::{FullMatcher, Instance, patterns_of};
 use std::collections::BTreeSet;
 
@@ -460,4 +460,52 @@ fn no_prefix_drops_one_of_two_objects() {
         let left = (0..2).filter(|slot| prefix.scope.may(*slot, Pass::Move)).count();
         assert_eq!(left, 2, "{prefix:?}");
     }
+}
+
+#[test]
+fn a_handle_that_a_call_of_the_prefix_has_made_belongs_to_a_thread_that_uses_it() {
+    let ty = objects::Type::new("Tower", &[("Tower", Sharing::Shared), ("Listener", Sharing::Owned)])
+        .thunk("Tower::new", Role::Constructor, vec![], &[0], objects::nothing)
+        .thunk("Tower::listen", Role::Method, vec![objects::slot(0, Pass::Shared)], &[1], objects::nothing)
+        .thunk(
+            "Listener::hear",
+            Role::Method,
+            vec![objects::slot(1, Pass::Exclusive)],
+            &[],
+            objects::nothing,
+        );
+    let (listen, hear) = (ty.id("Tower::listen"), ty.id("Listener::hear"));
+    let mut builder = Builder::new(&ty.harness, 1);
+    let mut sim = Simulator::new(ty);
+    for _ in 0..20 {
+        let prefix = builder.prefix(&mut sim, 3).unwrap().unwrap();
+        let made = prefix.steps.iter().filter(|s| s.thunk == listen).count();
+        let draft = builder.equip(&prefix, &[vec![listen], vec![hear]]);
+        assert_eq!(draft.give().len(), made, "{prefix:?}");
+        assert!(draft.give().iter().all(|(_, suffix)| *suffix == 1), "{:?}", draft.give());
+    }
+}
+
+#[test]
+fn now_and_then_no_handle_stays_behind_so_that_a_thread_drops_the_last_one() {
+    let mut ty = objects::channel();
+    ty.harness.types[0].sharing = Sharing::Shared;
+    let (send, dropping) = (ty.id("Sender::send"), ty.id("drop::<Sender>"));
+    let mut builder = Builder::new(&ty.harness, 1);
+    let mut sim = Simulator::new(ty);
+    let mut all_given = 0;
+    for _ in 0..100 {
+        let prefix = builder.prefix(&mut sim, 0).unwrap().unwrap();
+        let draft = builder.equip(&prefix, &[vec![send], vec![dropping]]);
+        let owner =
+            |slot: u32| draft.give().iter().find(|(given, _)| *given == slot).map(|(_, owner)| *owner);
+        let senders: Vec<u32> =
+            draft.setup().scope.slots().filter(|(_, s)| s.ty.0 == 0).map(|(i, _)| i).collect();
+        if senders.iter().all(|slot| owner(*slot).is_some()) {
+            all_given += 1;
+            let owners: BTreeSet<u32> = senders.iter().filter_map(|slot| owner(*slot)).collect();
+            assert_eq!(owners, BTreeSet::from([0, 1]), "each that uses one has one of its own: {draft:?}");
+        }
+    }
+    assert!((10..50).contains(&all_given), "{all_given} of 100");
 }

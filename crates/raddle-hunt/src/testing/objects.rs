@@ -46,7 +46,7 @@ pub struct Type {
 }
 
 impl Type {
-    fn new(target: &str, types: &[(&str, Sharing)]) -> Self {
+    pub fn new(target: &str, types: &[(&str, Sharing)]) -> Self {
         let info = |(name, sharing): &(&str, Sharing)| TypeInfo {
             name: (*name).to_owned(),
             sharing: *sharing,
