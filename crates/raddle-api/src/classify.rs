@@ -35,6 +35,8 @@ pub fn classify(collected: &mut Collected) -> Vec<Function> {
             used[f] = true;
             functions.push(Function { purpose, ..pooled.function.clone() });
         }
+        let twice = once_per_name(&mut functions);
+        collected.types[t].left_out.extend(twice);
         collected.types[t].functions = functions;
     }
     deref(&mut collected.types, &index);
@@ -46,6 +48,27 @@ pub fn classify(collected: &mut Collected) -> Vec<Function> {
         collected.types[t].standing = standing;
     }
     loners(collected, &flows, &used)
+}
+
+/// A method of a trait that has the name of an inherent method is taken for that method: a call in the usual form means the
+/// inherent one, and the trait's hands on to it. Returns what is left out for that reason.
+fn once_per_name(functions: &mut Vec<Function>) -> Vec<LeftOut> {
+    let signature = |f: &Function| (f.name.clone(), f.receiver.clone(), f.inputs.len());
+    let of_trait = |f: &Function| matches!(f.via, Via::Trait(_)) && f.receiver != Receiver::None;
+    let inherent: Vec<_> = functions
+        .iter()
+        .filter(|f| matches!(f.via, Via::Inherent))
+        .map(|f| (signature(f), f.self_ty.as_ref().and_then(|t| t.path().map(str::to_owned))))
+        .collect();
+    let known = |f: &Function| {
+        let own = f.self_ty.as_ref().and_then(|t| t.path().map(str::to_owned));
+        of_trait(f) && own.is_some() && inherent.contains(&(signature(f), own))
+    };
+    let twice = functions.iter().filter(|f| known(f));
+    let why = |f: &Function| format!("the same as the inherent method `{}`", f.name);
+    let twice = twice.map(|f| LeftOut { what: f.label.clone(), why: why(f) }).collect();
+    functions.retain(|f| !known(f));
+    twice
 }
 
 /// Functions that no type lists: free ones are returned, others are noted as left out.
@@ -233,14 +256,24 @@ fn gives_access(ty: &ApiType) -> bool {
     ty.implements("std::ops::Deref").is_some()
 }
 
+/// Whether a type comes from a function that needs nothing shared: then it is a thing of its own, though it can be walked
+/// through. A `default` is no sign of that, because empty iterators and guards of nothing have one.
+fn starts_alone(ty: &ApiType, types: &[ApiType]) -> bool {
+    let is_default = |f: &Function| matches!(&f.via, Via::Trait(of) if of.path == "std::default::Default");
+    let starts = |f: &Function| !is_default(f) && !needs_state(f, types);
+    !borrows(ty) && !ty.evidence.is_empty() && ty.with_purpose(Purpose::Constructor).any(starts)
+}
+
+/// Finds the handles of one object: what one function makes together, and what lends and what it lends.
 fn companions(types: &mut [ApiType], pool: &[Pooled], flows: &[Flow]) {
     let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let mut in_tuple: BTreeSet<(usize, usize)> = BTreeSet::new();
     for (pooled, flow) in pool.iter().zip(flows) {
         let together: Vec<usize> = flow.makes.iter().copied().collect();
         let is_tuple = pooled.function.output.any(|t| matches!(t, Ty::Tuple(parts) if parts.len() > 1));
         for &a in &together {
             for &b in together.iter().filter(|b| is_tuple && **b != a) {
-                pairs.insert((a, b));
+                in_tuple.insert((a, b));
             }
             let lent = matches!(pooled.function.receiver, Receiver::Shared | Receiver::Exclusive);
             if let Some(owner) = pooled.owner.filter(|o| *o != a && lent) {
@@ -249,19 +282,29 @@ fn companions(types: &mut [ApiType], pool: &[Pooled], flows: &[Flow]) {
             }
         }
     }
-    for (a, b) in pairs {
-        let is_handle = |t: &ApiType| {
-            !borrows(t)
-                && !is_used_up(t)
-                && !gives_access(t)
-                && t.send.is_possible()
-                && !t.evidence.is_empty()
-                && t.kind != TypeKind::Enum
-        };
-        if is_handle(&types[a]) && is_handle(&types[b]) {
-            let path = types[b].path.clone();
-            types[a].companions.push(path);
-        }
+    let alone: Vec<bool> = types.iter().map(|t| starts_alone(t, types)).collect();
+    let is_handle = |i: usize, together: bool| {
+        let t = &types[i];
+        // A write handle that can be read through is a handle all the same if it was made beside the read handle.
+        let passing = is_used_up(t) && !alone[i] || gives_access(t) && !(alone[i] && together);
+        let lasts = !borrows(t) && !passing && t.kind != TypeKind::Enum;
+        lasts && t.send.is_possible() && !t.evidence.is_empty()
+    };
+    let all: BTreeSet<(usize, usize)> = pairs.union(&in_tuple).copied().collect();
+    let both = |(a, b): &(usize, usize)| {
+        let together = in_tuple.contains(&(*a, *b));
+        is_handle(*a, together) && is_handle(*b, together)
+    };
+    let kept: Vec<(usize, String)> =
+        all.iter().filter(|pair| both(pair)).map(|(a, b)| (*a, types[*b].path.clone())).collect();
+    for (a, path) in kept {
+        types[a].companions.push(path);
+    }
+    // What a handle gives back to be called again is no step of a builder: others see what the call has done.
+    for ty in types.iter_mut().filter(|t| !t.companions.is_empty()) {
+        let is_chained =
+            |f: &&mut Function| f.purpose == Purpose::BuilderStep && f.receiver == Receiver::Exclusive;
+        ty.functions.iter_mut().filter(is_chained).for_each(|f| f.purpose = Purpose::Method);
     }
 }
 
@@ -311,7 +354,10 @@ fn standing(t: usize, all: &Collected, makers: &BTreeMap<usize, Set>, literal: b
     let from_nothing = constructors.iter().any(|f| !needs_state(f, &all.types));
     // A counted pointer gives access to something else, too, but its clones are handles of one object.
     let counted = from_nothing && ty.points && ty.clone.is_possible() && !borrows(ty);
-    let passing = is_used_up(ty) || (gives_access(ty) && !counted);
+    // What was made beside its companions stands for itself, whatever can be read through it.
+    let one_of_several = gives_access(ty) && !ty.companions.is_empty();
+    let passing = (is_used_up(ty) && !starts_alone(ty, &all.types))
+        || (gives_access(ty) && !counted && !one_of_several);
     if !of.is_empty() && (passing || (borrows(ty) && !from_nothing)) {
         return continuation();
     }

@@ -5,7 +5,9 @@
 use crate::convert::{Converter, pair};
 use crate::kinship;
 use crate::members::signature;
-use crate::model::{ApiTrait, ApiType, Arg, Function, Generics, Impl, LeftOut, ParamKind, Ty, Via};
+use crate::model::{
+    ApiTrait, ApiType, Arg, Bound, Duties, Function, Generics, Impl, LeftOut, Origin, ParamKind, Ty, Via,
+};
 use crate::unify::{Alias, fold};
 use crate::world::{Key, Resolved, World};
 use rustdoc_types::{Item, ItemEnum};
@@ -76,6 +78,7 @@ pub fn collect(world: &World) -> Collected {
                     path: paths[0].path.clone(),
                     generics: at.generics(&t.generics),
                     implementors,
+                    duties: duties(at, t),
                 });
             }
             _ => {}
@@ -83,6 +86,31 @@ pub fn collect(world: &World) -> Collected {
     }
     kinship::hand_on(&mut out);
     out
+}
+
+/// What an implementation of a trait has to write, if users can write one.
+fn duties(at: Converter, of: &rustdoc_types::Trait) -> Option<Duties> {
+    let mut duties = Duties { supers: at.bounds(&of.bounds), ..Duties::default() };
+    for id in &of.items {
+        let item = at.world.item_in(at.doc, *id)?;
+        let name = item.name.clone()?;
+        match &item.inner {
+            ItemEnum::Function(f) if f.has_body => {}
+            ItemEnum::Function(f) => {
+                let this = Some(Ty::Param("Self".to_owned()));
+                let generics = at.generics(&f.generics);
+                duties.functions.push(signature(at, item, f, Via::Inherent, name, this, generics));
+            }
+            ItemEnum::AssocType { type_: None, bounds, generics } if generics.params.is_empty() => {
+                duties.types.push((name, at.bounds(bounds)));
+            }
+            ItemEnum::AssocConst { value: None, type_ } => duties.consts.push((name, at.ty(type_))),
+            ItemEnum::AssocType { type_: Some(_), .. } | ItemEnum::AssocConst { .. } => {}
+            _ => return None,
+        }
+    }
+    let private = |b: &Bound| b.as_trait().is_some_and(|t| t.origin == Origin::Private);
+    (!of.is_unsafe && !of.is_auto && !duties.supers.iter().any(private)).then_some(duties)
 }
 
 pub(crate) const UNSAFE: &str = "unsafe: its caller has to keep a promise that only people can read";

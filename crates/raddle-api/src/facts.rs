@@ -10,11 +10,16 @@ use std::collections::BTreeSet;
 /// What points to memory that a clone points to as well.
 const REFERENCE_COUNT: &str = "a reference count";
 const POINTER: &str = "a raw pointer";
+/// A type of another crate, of which nothing is known but that the type around it changes it.
+const WRAPPED: &str = "a type of another crate";
 const SEND: &str = "std::marker::Send";
 const SYNC: &str = "std::marker::Sync";
 
 /// Fills in what can be known without looking at functions.
-pub fn settle(world: &World, base: Key, item: &Item, ty: &mut ApiType) {
+///
+/// `acts` says that some method by `&self` returns nothing: it is called for its effect, so what a type of another crate keeps
+/// inside changes.
+pub fn settle(world: &World, base: Key, item: &Item, ty: &mut ApiType, acts: bool) {
     ty.send = fact(ty, SEND);
     ty.sync = fact(ty, SYNC);
     ty.clone = fact(ty, "std::clone::Clone");
@@ -34,6 +39,7 @@ pub fn settle(world: &World, base: Key, item: &Item, ty: &mut ApiType) {
         kinds: &mut kinds,
         found: &mut ty.evidence,
         points: &mut ty.points,
+        acts,
     };
     search.item(base, item, "", 0);
     // What an alias fixes is inside as well: `Mutex<T>` stands for `lock_api::Mutex<RawMutex, T>`.
@@ -172,6 +178,8 @@ struct Search<'a> {
     kinds: &'a mut BTreeSet<&'static str>,
     found: &'a mut Vec<String>,
     points: &'a mut bool,
+    /// Methods by `&self` have effects, so something inside can change, even if nobody says what.
+    acts: bool,
 }
 
 impl Search<'_> {
@@ -198,11 +206,11 @@ impl Search<'_> {
                             self.note(kind, last(&std), &place);
                         }
                     }
-                    Resolved::Foreign(foreign) => {
-                        if let Some(kind) = by_name(last(&foreign)) {
-                            self.note(kind, last(&foreign), &place);
-                        }
-                    }
+                    Resolved::Foreign(foreign) => match by_name(last(&foreign)) {
+                        Some(kind) => self.note(kind, last(&foreign), &place),
+                        None if self.acts => self.note(WRAPPED, last(&foreign), &place),
+                        None => {}
+                    },
                     Resolved::Item(next) => {
                         let Some(item) = self.world.item(next) else { continue };
                         if let ItemEnum::TypeAlias(alias) = &item.inner {

@@ -40,7 +40,8 @@ pub enum FindError {
 }
 
 /// The type a user means: by path (`crossbeam_queue::SegQueue`), by the end of a path (`race::OnceBox`) or by name
-/// (`SegQueue`). Of several types of one name, the only one that can be hunted is meant.
+/// (`SegQueue`). Of several types of one name, the only one that can be hunted is meant. For a type that is only used through
+/// another one, that one is meant.
 pub fn find_type<'a>(api: &'a Api, name: &str) -> Result<&'a ApiType, FindError> {
     let name = name.split('<').next().unwrap_or(name).trim().trim_start_matches("::");
     let is_meant =
@@ -57,7 +58,10 @@ pub fn find_type<'a>(api: &'a Api, name: &str) -> Result<&'a ApiType, FindError>
             let paths = hunted.iter().map(|t| t.path.clone()).collect();
             Err(FindError::Ambiguous { crate_name, name: name.to_owned(), paths })
         }
-        (None, [], [ty, ..]) => Err(FindError::NotHunted { path: ty.path.clone(), why: why_not(ty) }),
+        (None, [], [ty, ..]) => {
+            let refused = || FindError::NotHunted { path: ty.path.clone(), why: why_not(ty) };
+            through(api, ty).ok_or_else(refused)
+        }
         (None, [], []) => {
             let names: Vec<&str> = api.types.iter().map(ApiType::name).collect();
             let wanted = name.rsplit("::").next().unwrap_or(name);
@@ -69,6 +73,22 @@ pub fn find_type<'a>(api: &'a Api, name: &str) -> Result<&'a ApiType, FindError>
             Err(FindError::NoSuchType { crate_name, name: name.to_owned(), nearest: near })
         }
     }
+}
+
+/// The most promising type under test by whose methods one comes to a type that is only used through others.
+fn through<'a>(api: &'a Api, ty: &ApiType) -> Option<&'a ApiType> {
+    let lenders = |ty: &'a ApiType| match &ty.standing {
+        Standing::Continuation { of } => of.iter().filter_map(|path| api.type_at(path)).collect(),
+        _ => Vec::new(),
+    };
+    let mut reached: Vec<&ApiType> = lenders(api.type_at(&ty.path)?);
+    let mut next = 0;
+    while let Some(&ty) = reached.get(next) {
+        next += 1;
+        let further: Vec<&ApiType> = lenders(ty).into_iter().filter(|t| !reached.contains(t)).collect();
+        reached.extend(further);
+    }
+    api.candidates().find(|candidate| reached.iter().any(|t| t.path == candidate.path))
 }
 
 /// The type that all are: the only one, or the one of which the others are aliases.

@@ -76,7 +76,8 @@ impl Collector<'_> {
             }
         }
         self.shape(at, base, &mut ty);
-        facts::settle(self.world, self.base, base, &mut ty);
+        let acts = out.pool.iter().filter(|p| p.owner == Some(index)).any(|p| is_for_effect(&p.function));
+        facts::settle(self.world, self.base, base, &mut ty, acts);
         ty.left_out.sort();
         ty.left_out.dedup();
         out.types.push(ty);
@@ -317,6 +318,11 @@ impl Collector<'_> {
             _ => {}
         }
     }
+}
+
+/// Whether a method by `&self` can only be called for its effect, because it returns nothing.
+fn is_for_effect(f: &Function) -> bool {
+    f.receiver == Receiver::Shared && f.output.is_unit() && matches!(f.via, Via::Inherent)
 }
 
 /// Why the functions of a trait of std are not called; an empty reason for traits without any worth a word.

@@ -192,6 +192,23 @@ pub struct ApiTrait {
     pub generics: Generics,
     /// Types that are known to implement it: of this crate, of std, primitives; with the parameters of the implementation.
     pub implementors: Vec<Impl>,
+    /// What an implementation has to write; nothing if users cannot write one: the trait is unsafe, or sealed by something
+    /// private.
+    #[serde(default)]
+    pub duties: Option<Duties>,
+}
+
+/// What a trait leaves to whoever implements it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Duties {
+    /// Functions without a body, in terms of `Self` and the trait's parameters.
+    pub functions: Vec<Function>,
+    /// Associated types without a default, with their bounds.
+    pub types: Vec<(String, Vec<Bound>)>,
+    /// Associated constants without a value.
+    pub consts: Vec<(String, Ty)>,
+    /// Traits that the implementing type has to implement as well.
+    pub supers: Vec<Bound>,
 }
 
 /// A function that can be called.

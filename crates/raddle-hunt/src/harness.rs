@@ -30,7 +30,8 @@ pub struct Harness {
     pub types: Vec<TypeInfo>,
     /// All thunks that the compiler accepted.
     pub thunks: Vec<Thunk>,
-    /// Lines that make the names in [`Thunk::source`] mean something: `use crossbeam_queue::SegQueue;`.
+    /// Lines that make the names in [`Thunk::source`] mean something: `use crossbeam_queue::SegQueue;`, or the definition of a
+    /// type that implements a trait for the test.
     pub imports: Vec<String>,
 }
 

@@ -1,5 +1,9 @@
 //! Types for `cargo raddle hunt`: one with a bug, one without, and some that cannot be hunted.
 
+mod family;
+
+pub use family::*;
+
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Condvar, Mutex};

@@ -22,6 +22,11 @@ pub fn domain(ty: &Ty) -> Option<Domain> {
         Ty::Ref { mutable: false, to, .. } if **to == Ty::Primitive("str".into()) => {
             Some(Domain::Str { owned: false })
         }
+        Ty::Path(p) if p.path.starts_with(super::ours::OWN) => Some(Domain::Wrapped {
+            before: format!("{}(", p.path.trim_start_matches("crate::")),
+            inner: Box::new(primitive("u64")?),
+            after: ")".into(),
+        }),
         Ty::Path(p) => path(&p.path, &ty.type_args()),
         _ => None,
     }

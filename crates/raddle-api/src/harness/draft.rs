@@ -241,6 +241,12 @@ fn bodies(
     settings: &TypeSettings,
 ) -> Result<Vec<Body>, String> {
     let mut bindings = Bindings::new();
+    let through = seen_through(world, function, of);
+    let (function, whole) = (through.as_ref().unwrap_or(function), of);
+    let of = match &function.via {
+        Via::Deref { target, .. } => target,
+        _ => whole,
+    };
     let own = function.self_ty.as_ref();
     let mut fits = own.is_some_and(|own| {
         generics::unify(own, of, &mut bindings) || generics::unify_inside(own, of, &mut bindings)
@@ -310,7 +316,7 @@ fn bodies(
             match body(
                 world,
                 function,
-                of,
+                whole,
                 part,
                 &Choices { bindings: &bound, closures: &closures, keep },
                 settings,
@@ -322,6 +328,16 @@ fn bodies(
         }
     }
     if bodies.is_empty() { Err(reason.unwrap_or_default()) } else { Ok(bodies) }
+}
+
+/// A method of what a type derefs to, with the concrete type that `Deref` leads to; nothing for a method of the type itself.
+fn seen_through(world: &World<'_>, function: &Function, of: &Ty) -> Option<Function> {
+    let Via::Deref { target, via } = &function.via else { return None };
+    let deref = world.definition(of)?.implements("std::ops::Deref")?;
+    let mut bindings = Bindings::new();
+    generics::unify(&deref.self_ty, of, &mut bindings);
+    let target = world.concrete(target, &bindings);
+    Some(Function { via: Via::Deref { target, via: via.clone() }, ..function.clone() })
 }
 
 /// What a parameter stands for where it is an argument of a type of the crate: that type's default, or what a
@@ -375,9 +391,15 @@ fn body(
             return Err(format!("it needs another type than `{}`", short(&world.subject)));
         }
         let given = settings.values_for(&function.name, name, &concrete.to_string());
-        let input = match given {
-            Some(values) if name != "self" => super::input::choice(&concrete, values.to_vec(), i),
-            _ => Scope { world, bindings, closures, keep }.input(ty, i)?,
+        let mut scope = Scope { world, bindings, closures, keep };
+        let input = match (given, &function.via, ty) {
+            (Some(values), ..) if name != "self" => super::input::choice(&concrete, values.to_vec(), i),
+            (_, Via::Deref { .. }, Ty::Ref { mutable, .. }) if i == 0 => {
+                let input = scope.reference(of, *mutable, i)?;
+                let how = if *mutable { "DerefMut::deref_mut" } else { "Deref::deref" };
+                Input { expr: format!("std::ops::{how}({})", input.expr), ..input }
+            }
+            _ => scope.input(ty, i)?,
         };
         let input = Input { domain: within_reason(input.domain, name, function), ..input };
         inputs.push(input);
@@ -391,11 +413,12 @@ fn body(
         Part::Subject if function.purpose != Purpose::Constructor => Part::Continuation,
         part => part,
     };
-    let result = output::result(world, function, &output, made_by, inputs.len());
-    let mut args: Vec<String> = inputs.iter().map(|i| i.expr.clone()).collect();
-    if let (Via::Deref { .. }, Some(receiver)) = (&function.via, args.first_mut()) {
-        *receiver = format!("std::ops::Deref::deref({receiver})");
-    }
+    let result = match hands_itself_back(function) {
+        // Printing it would print what others have done to it since.
+        true => output::Result { code: "o.text(\"&mut Self\");".into(), ..output::Result::default() },
+        false => output::result(world, function, &output, made_by, inputs.len()),
+    };
+    let args: Vec<String> = inputs.iter().map(|i| i.expr.clone()).collect();
     let call = format!("{}({})", callee(function, bindings, closures), args.join(", "));
     let decode: Vec<&str> = inputs.iter().map(|i| i.decode.as_str()).collect();
     let mut code = format!("{}\n", decode.join("\n"));
@@ -415,6 +438,12 @@ fn body(
     let mut params: Vec<Domain> = inputs.into_iter().map(|i| i.domain).collect();
     params.extend(result.choice.map(|(domain, _)| domain));
     Ok(Body { params, takes, slots: result.slots, code, source, imports })
+}
+
+/// Whether a method returns the object that it was called on, so that calls can be written in a chain.
+fn hands_itself_back(function: &Function) -> bool {
+    let own = |t: &Ty| function.self_ty.as_ref() == Some(t);
+    function.receiver != Receiver::None && matches!(&function.output, Ty::Ref { to, .. } if own(to))
 }
 
 /// An amount of memory to be reserved stays small: the greatest number would only show that memory is finite.

@@ -1,8 +1,8 @@
 //! The text of the generated crate.
 
-use super::Dependency;
 use super::draft::{Body, Draft};
-use super::world::SlotType;
+use super::world::{SlotType, World};
+use super::{Dependency, defaults, ours};
 use raddle_hunt::{Pass, Sharing};
 use std::fmt::Write;
 use std::ops::Range;
@@ -65,7 +65,8 @@ pub fn manifest(name: &str, dependency: &Dependency, support: &std::path::Path) 
 }
 
 /// The crate's `main.rs` for judging: no table of thunks, so nothing depends on anything.
-pub fn judged(types: &[SlotType], items: &[Item<'_>]) -> Text {
+pub fn judged(world: &World<'_>, items: &[Item<'_>]) -> Text {
+    let types = &world.types;
     let mut out = Writer::default();
     head(&mut out, types);
     out.line("fn needs_send<T: Send>() {}");
@@ -86,11 +87,13 @@ pub fn judged(types: &[SlotType], items: &[Item<'_>]) -> Text {
         }
         lines.push(start..out.count + 1);
     }
+    ours(&mut out, world);
     Text { text: out.text, lines }
 }
 
 /// The crate's `main.rs`.
-pub fn accepted(types: &[SlotType], thunks: &[(&Draft, &Body)]) -> String {
+pub fn accepted(world: &World<'_>, thunks: &[(&Draft, &Body)]) -> String {
+    let types = &world.types;
     let mut out = Writer::default();
     head(&mut out, types);
     for (number, (_, body)) in thunks.iter().enumerate() {
@@ -132,6 +135,7 @@ pub fn accepted(types: &[SlotType], thunks: &[(&Draft, &Body)]) -> String {
             ty.ty
         ));
     }
+    ours(&mut out, world);
     out.line("fn main() { raddle_harness::main(&HARNESS) }");
     out.text
 }
@@ -155,6 +159,15 @@ fn head(out: &mut Writer, types: &[SlotType]) {
     out.line("#![allow(warnings)]");
     for number in 0..types.len() {
         out.line(&format!("const TY{number}: u32 = {number};"));
+    }
+}
+
+/// Names for defaults, and the harness's own implementations of traits as far as something above refers to them.
+fn ours(out: &mut Writer, world: &World<'_>) {
+    out.line(&defaults::definitions(world.target, &world.subject));
+    for (definition, from) in ours::used(&world.api.traits, &out.text) {
+        out.line(&definition);
+        out.line(&from);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Values for generic parameters.
 
+use super::defaults;
 use super::world::{primitive, std_path};
 use crate::model::{Api, ApiType, Arg, Bound, Generics, Origin, Param, ParamKind, TraitRef, Ty};
 use std::collections::BTreeMap;
@@ -129,7 +130,9 @@ pub fn instances(api: &Api, definition: &ApiType, pinned: &BTreeMap<String, Ty>)
 /// are those of the type and of all its functions.
 fn outer_values(api: &Api, definition: &ApiType, param: &Param, default: Option<&Ty>) -> Vec<Ty> {
     if let Some(default) = default {
-        return vec![default.clone()];
+        let nameless =
+            |t: &Ty| matches!(t, Ty::Path(p) if matches!(p.origin, Origin::Foreign | Origin::Private));
+        return vec![if default.any(nameless) { defaults::alias(&param.name) } else { default.clone() }];
     }
     let mut known = Vec::new();
     let of_functions = definition.functions.iter().flat_map(|f| {
@@ -155,17 +158,17 @@ fn outer_values(api: &Api, definition: &ApiType, param: &Param, default: Option<
 
 /// Types that implement a trait.
 fn implementors(api: &Api, of: &TraitRef, bindings: &Bindings, known: &mut Vec<Ty>) {
-    let mut add = |ty: Ty| {
+    let u64 = primitive("u64");
+    let arc = std_path("std::sync::Arc", vec![u64.clone()]);
+    let of_types = api.types.iter().flat_map(|t| &t.impls).filter(|i| i.of.path == of.path);
+    let add = |known: &mut Vec<Ty>, ty: Ty| {
         if !known.contains(&ty) {
             known.push(ty);
         }
     };
-    let u64 = primitive("u64");
-    let arc = std_path("std::sync::Arc", vec![u64.clone()]);
-    let of_types = api.types.iter().flat_map(|t| &t.impls).filter(|i| i.of.path == of.path);
     match of.name() {
-        "BuildHasher" => add(std_path("std::hash::RandomState", vec![])),
-        "Hasher" => add(std_path("std::hash::DefaultHasher", vec![])),
+        "BuildHasher" => add(known, std_path("std::hash::RandomState", vec![])),
+        "Hasher" => add(known, std_path("std::hash::DefaultHasher", vec![])),
         _ if of.origin == Origin::This => {
             let listed = api.traits.iter().filter(|t| t.path == of.path).flat_map(|t| &t.implementors);
             for implementor in listed.chain(of_types) {
@@ -178,12 +181,16 @@ fn implementors(api: &Api, of: &TraitRef, bindings: &Bindings, known: &mut Vec<T
                 for value in values {
                     let ty = implementor.self_ty.substitute(&|_| Some(value.clone()));
                     if reachable(&ty) {
-                        add(super::world::with_static(&ty));
+                        add(known, super::world::with_static(&ty));
                     }
                     if ty == implementor.self_ty {
                         break;
                     }
                 }
+            }
+            if known.is_empty() {
+                let ours = api.traits.iter().filter(|t| t.path == of.path);
+                known.extend(ours.filter_map(super::ours::implementor));
             }
         }
         _ => {}

@@ -180,7 +180,8 @@ impl Scope<'_, '_> {
         Ok(input)
     }
 
-    fn reference(&mut self, to: &Ty, mutable: bool, i: usize) -> Result<Input, String> {
+    /// A parameter by reference, with the number `i`.
+    pub fn reference(&mut self, to: &Ty, mutable: bool, i: usize) -> Result<Input, String> {
         let and = if mutable { "&mut " } else { "&" };
         if let Ty::Slice(of) = to {
             let of_domain =

@@ -55,7 +55,7 @@ pub fn judge(
                 }
             }
         }
-        let text = emit::judged(&world.types, &items);
+        let text = emit::judged(world, &items);
         let complaints = court.check(&text.text)?;
         if complaints.is_empty() {
             break;
@@ -205,6 +205,7 @@ impl Said {
             Some(label) if label.contains("not implemented") || text.contains("trait bound") => {
                 format!("{text} ({label})")
             }
+            Some(label) if text == "mismatched types" => format!("{text}: {label}"),
             _ => text.to_owned(),
         };
         self.complaints.push(Complaint { line, message });

@@ -8,11 +8,13 @@
 mod closure;
 mod conventional;
 mod data;
+mod defaults;
 mod draft;
 mod emit;
 mod generics;
 mod input;
 mod judge;
+mod ours;
 mod output;
 mod settings;
 mod world;
@@ -34,12 +36,14 @@ const GENERATOR: &[&str] = &[
     include_str!("closure.rs"),
     include_str!("conventional.rs"),
     include_str!("data.rs"),
+    include_str!("defaults.rs"),
     include_str!("draft.rs"),
     include_str!("emit.rs"),
     include_str!("generics.rs"),
     include_str!("input.rs"),
     include_str!("judge.rs"),
     include_str!("mod.rs"),
+    include_str!("ours.rs"),
     include_str!("output.rs"),
     include_str!("settings.rs"),
     include_str!("world.rs"),
@@ -251,6 +255,9 @@ fn one(request: &Request<'_>, court: &Court, subject: Ty) -> Result<(Judged, Str
     let chosen = drafts.iter().zip(&ways).filter_map(|(draft, way)| Some((draft, &draft.bodies[(*way)?])));
     let mut chosen: Vec<_> = chosen.collect();
     chosen.sort_by_key(|(draft, _)| draft.role);
+    // Every handle lists the function that makes all of them.
+    let mut seen = BTreeSet::new();
+    chosen.retain(|(draft, body)| seen.insert((draft.role, &body.code)));
     let mut dropped: Vec<Dropped> = dropped.into_iter().map(|(_, dropped)| dropped).collect();
     dropped.sort();
     dropped.dedup();
@@ -290,7 +297,10 @@ fn one(request: &Request<'_>, court: &Court, subject: Ty) -> Result<(Judged, Str
         imports: imports.iter().map(|path| format!("use {path};")).collect(),
     };
     weak_by_origin(&mut harness);
-    let text = emit::accepted(&world.types, &chosen);
+    let text = emit::accepted(&world, &chosen);
+    harness
+        .imports
+        .extend(ours::used(&request.api.traits, &text).into_iter().map(|(definition, _)| definition));
     let constructs = |(draft, body): &&(&draft::Draft, &draft::Body)| {
         draft.role == Role::Constructor && body.slots.contains(&0)
     };

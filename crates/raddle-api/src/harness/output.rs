@@ -131,7 +131,6 @@ pub fn fill(world: &mut World<'_>, ty: &Ty, expr: &str, part: Part, slots: &mut 
 
 fn put(world: &mut World<'_>, ty: &Ty, expr: &str, part: Part, slots: &mut Vec<usize>) -> String {
     let index = slots.len();
-    let part = if world.is_subject(ty) { Part::Subject } else { part };
     let holder = world.holder(ty);
     let value = if holder == *ty { expr.to_owned() } else { format!("std::sync::Arc::new({expr})") };
     let number = world.intern(holder, part);

@@ -1,9 +1,9 @@
 //! What the user pins or widens, as far as it makes thunks and types.
 
 use super::draft::{Body, Draft, Promises};
-use super::generics::{Bindings, anything, unify_inside};
+use super::generics::{Bindings, anything, unify, unify_inside};
 use super::output;
-use super::world::{Part, World, primitive, short};
+use super::world::{Part, World, arc, primitive, short};
 use crate::model::{Purpose, Ty};
 use crate::settings::TypeSettings;
 use raddle_hunt::Role;
@@ -22,6 +22,7 @@ pub fn constructors(world: &mut World<'_>, settings: &TypeSettings) -> Vec<Draft
             }
         }
     }
+    outputs.extend(several(world));
     let mut drafts = Vec::new();
     for expr in &settings.constructors {
         let mut bodies = Vec::new();
@@ -51,6 +52,21 @@ pub fn constructors(world: &mut World<'_>, settings: &TypeSettings) -> Vec<Draft
         });
     }
     drafts
+}
+
+/// What an expression may make besides: several handles of one object, or one behind an `Arc`. A handle has the arguments that
+/// its parameters have in the type under test.
+fn several(world: &World<'_>) -> Vec<Ty> {
+    let mut subject = Bindings::new();
+    unify(&world.target.as_ty(), &world.subject, &mut subject);
+    let own = world.subject.clone();
+    let other = |path: &String| Some(world.concrete(&world.api.type_at(path)?.as_ty(), &subject));
+    let mut out = vec![arc(own.clone()), Ty::Tuple(vec![own.clone(), own.clone()])];
+    for other in world.target.companions.iter().filter_map(other) {
+        out.push(Ty::Tuple(vec![own.clone(), other.clone()]));
+        out.push(Ty::Tuple(vec![other, own.clone()]));
+    }
+    out
 }
 
 /// A type that the user wrote: one of those that are known, or its text.

@@ -1,7 +1,7 @@
 //! The types of a harness: what is plain data, what lives in slots, and what kind of slot it is.
 
 use super::generics::{Bindings, apply, unify};
-use super::{closure, data};
+use super::{closure, data, defaults};
 use crate::model::{Api, ApiType, Arg, Origin, ParamKind, PathTy, Purpose, Standing, Ty};
 use raddle_hunt::Sharing;
 use std::collections::BTreeSet;
@@ -41,7 +41,7 @@ pub struct World<'a> {
     pub types: Vec<SlotType>,
     /// Paths of the crate's types that some function takes: those are kept when they are returned.
     wanted: BTreeSet<String>,
-    /// Paths of types that constructors return together with the type under test.
+    /// Paths of other handles of the same object, and of what constructors return together with the type under test.
     partners: BTreeSet<String>,
 }
 
@@ -49,12 +49,11 @@ impl<'a> World<'a> {
     /// For one concrete type under test.
     pub fn new(api: &'a Api, target: &'a ApiType, subject: Ty) -> Self {
         let mut wanted = BTreeSet::new();
-        let mut partners = BTreeSet::new();
+        let mut partners: BTreeSet<String> = target.companions.iter().cloned().collect();
         for function in &target.functions {
-            for (name, input) in &function.inputs {
-                if name != "self" {
-                    input.walk(&mut |t| wanted.extend(t.path().map(str::to_owned)));
-                }
+            for (_, input) in &function.inputs {
+                let others = |t: &Ty| t.path().filter(|path| *path != target.path).map(str::to_owned);
+                input.walk(&mut |t| wanted.extend(others(t)));
             }
             if function.purpose == Purpose::Constructor {
                 function.output.walk(&mut |t| partners.extend(t.path().map(str::to_owned)));
@@ -75,6 +74,7 @@ impl<'a> World<'a> {
 
     /// The number of a slot type, new if need be. A type may rise: from helper to continuation to subject.
     pub fn intern(&mut self, ty: Ty, part: Part) -> usize {
+        let part = if self.is_subject(&ty) { Part::Subject } else { part };
         if let Some(index) = self.types.iter().position(|t| t.ty == ty) {
             let known = &mut self.types[index];
             known.part = known.part.min(part);
@@ -114,7 +114,15 @@ impl<'a> World<'a> {
                     other => other.clone(),
                 };
                 let mut args: Vec<Arg> = p.args.iter().map(complete).collect();
+                let given = match &self.subject {
+                    Ty::Path(subject) if subject.path == p.path => subject.args.as_slice(),
+                    _ => &[],
+                };
                 for param in params.get(args.len()..).unwrap_or_default() {
+                    if let Some(alias) = given.get(args.len()).filter(|arg| defaults::is_alias(arg)) {
+                        args.push(alias.clone());
+                        continue;
+                    }
                     let bound: Bindings = params
                         .iter()
                         .zip(&args)
@@ -270,5 +278,6 @@ fn shorten(ty: &Ty, inner: &dyn Fn(&Ty) -> String) -> Option<Ty> {
         Arg::Ty(t) => Arg::Ty(Ty::Other(inner(t))),
         other => other.clone(),
     };
-    Some(Ty::Path(PathTy { path: name, args: p.args.iter().map(one).collect(), origin: p.origin }))
+    let args = p.args.iter().filter(|arg| !defaults::is_alias(arg)).map(one).collect();
+    Some(Ty::Path(PathTy { path: name, args, origin: p.origin }))
 }

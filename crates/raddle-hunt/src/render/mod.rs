@@ -155,7 +155,8 @@ impl Writer<'_> {
         let mut out = String::new();
         for line in &self.harness.imports {
             let path = line.trim_start_matches("use ").trim_end_matches(';');
-            let name = path.rsplit("::").next().unwrap_or(path);
+            let defined = line.split_once("struct ").and_then(|(_, rest)| rest.split('(').next());
+            let name = defined.unwrap_or(path.rsplit("::").next().unwrap_or(path));
             let needed = has(&self.out, name) || called.iter().any(|c| c.starts_with('<') && has(c, name));
             if needed && !PRELUDE.contains(&path) {
                 out.push_str(line);
