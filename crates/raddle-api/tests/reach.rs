@@ -195,3 +195,13 @@ fn a_constructor_of_the_settings_that_makes_something_else_is_refused_with_both_
     let error = generated("Kiosk", &settings).expect_err("no object").to_string();
     assert!(error.contains("expected `Kiosk`, found `u8`"), "{error}");
 }
+
+#[test]
+fn features_that_are_off_are_named_because_what_is_behind_them_is_not_seen() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/hunt-me/Cargo.toml");
+    let off = |no_default: bool| {
+        let features = Features { no_default, ..Features::default() };
+        Source::local(&manifest, None, features, &subject().dir).expect("a package").features_off()
+    };
+    assert_eq!((off(true), off(false)), (vec!["forbids".to_owned()], vec![]));
+}
