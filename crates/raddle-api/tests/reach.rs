@@ -5,7 +5,7 @@ use raddle_api::harness::{Dependency, HarnessError, HarnessSource, Request, gene
 use raddle_api::model::{Fact, Standing};
 use raddle_api::settings::{Settings, TypeSettings};
 use raddle_api::{Api, ApiType, Features, Source, discover, find_type};
-use raddle_hunt::{Role, Sharing, Step, Test, Thunk, Value};
+use raddle_hunt::{Domain, Role, Sharing, Step, Test, Thunk, Value};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
@@ -161,9 +161,20 @@ fn a_type_that_is_only_used_through_another_leads_to_that() {
 #[test]
 fn a_default_type_of_another_crate_is_used_although_it_has_no_name_here() {
     let source = harness("Stall");
-    assert_eq!(subjects(&source)[0].0, "Stall<u64>");
+    assert_eq!(subjects(&source)[0].0, "Stall<Canary>");
     let lacking: Vec<&str> = source.dropped.iter().map(|d| d.why.as_str()).collect();
     assert!(source.harness.thunks.iter().any(|t| t.name == "Stall::sell"), "{lacking:?}");
+}
+
+#[test]
+fn a_type_that_holds_anything_is_given_values_that_own_memory_and_know_what_became_of_them() {
+    let source = harness("Stall");
+    let Domain::Wrapped { before, inner, .. } = &thunk(&source, "Stall::sell").params[1] else {
+        panic!("{:?}", thunk(&source, "Stall::sell").params)
+    };
+    assert_eq!(before, "Canary::new(");
+    assert!(matches!(&**inner, Domain::Int { min: 0, .. }), "{inner:?}");
+    assert!(source.harness.imports.contains(&"use raddle::Canary;".to_owned()));
 }
 
 #[test]
@@ -183,4 +194,14 @@ fn a_constructor_of_the_settings_that_makes_something_else_is_refused_with_both_
     let settings = TypeSettings { constructors: vec!["7u8".to_owned()], ..TypeSettings::default() };
     let error = generated("Kiosk", &settings).expect_err("no object").to_string();
     assert!(error.contains("expected `Kiosk`, found `u8`"), "{error}");
+}
+
+#[test]
+fn features_that_are_off_are_named_because_what_is_behind_them_is_not_seen() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/hunt-me/Cargo.toml");
+    let off = |no_default: bool| {
+        let features = Features { no_default, ..Features::default() };
+        Source::local(&manifest, None, features, &subject().dir).expect("a package").features_off()
+    };
+    assert_eq!((off(true), off(false)), (vec!["forbids".to_owned()], vec![]));
 }

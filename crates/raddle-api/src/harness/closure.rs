@@ -92,6 +92,7 @@ fn derived(ty: &Ty, name: &str, returns: &Ty) -> Option<Vec<String>> {
     }
     let same = if points { format!("{name}.clone()") } else { name.to_owned() };
     match data::domain(own)? {
+        _ if own.path() == Some(data::CANARY) => Some(vec![format!("{name}.wrapping_add(1)"), same]),
         Domain::Int { .. } => Some(vec![format!("{name}.wrapping_add(1)"), same]),
         Domain::Unit => None,
         _ => Some(vec![same]),
@@ -109,6 +110,7 @@ fn choices(shapes: Vec<String>, i: usize) -> (Domain, String) {
 fn touch(ty: &Ty, name: &str) -> Option<String> {
     let Ty::Ref { mutable: true, to, .. } = ty else { return None };
     match data::domain(to)? {
+        _ if to.path() == Some(data::CANARY) => Some(format!("*{name} = {name}.wrapping_add(1)")),
         Domain::Int { .. } => Some(format!("*{name} = {name}.wrapping_add(1)")),
         _ => Some(format!("*{name} = {}", data::literal(to)?)),
     }

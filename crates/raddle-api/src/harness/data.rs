@@ -3,6 +3,8 @@
 use crate::model::{ApiType, Ty, VariantFields};
 use raddle_hunt::{Domain, ListForm};
 
+/// The harness's own value that owns memory.
+pub const CANARY: &str = "raddle_harness::Canary";
 /// At most so many elements of a list are generated.
 const LIST: usize = 4;
 
@@ -25,6 +27,11 @@ pub fn domain(ty: &Ty) -> Option<Domain> {
         Ty::Ref { mutable: false, to, .. } if **to == Ty::Primitive("str".into()) => {
             Some(Domain::Str { owned: false })
         }
+        Ty::Path(p) if p.path == CANARY => Some(Domain::Wrapped {
+            before: "Canary::new(".into(),
+            inner: Box::new(primitive("u64")?),
+            after: ")".into(),
+        }),
         Ty::Path(p) if p.path.starts_with(OWN) => Some(Domain::Wrapped {
             before: format!("{}(", p.path.trim_start_matches("crate::")),
             inner: Box::new(primitive("u64")?),

@@ -301,6 +301,9 @@ fn one(request: &Request<'_>, court: &Court, subject: Ty) -> Result<(Judged, Str
     harness
         .imports
         .extend(ours::used(&request.api.traits, &text).into_iter().map(|(definition, _)| definition));
+    if text.contains(data::CANARY) {
+        harness.imports.push("use raddle::Canary;".to_owned());
+    }
     let constructs = |(draft, body): &&(&draft::Draft, &draft::Body)| {
         draft.role == Role::Constructor && body.slots.contains(&0)
     };

@@ -14,6 +14,8 @@ pub fn run(source: &HarnessSource, dir: &Path, test: &Test) -> Vec<String> {
         .arg(source.dir.join("Cargo.toml"))
         .arg("--target-dir")
         .arg(&target)
+        // What is hunted may deny warnings and have some.
+        .args(["--config", "build.rustflags=[\"--cap-lints=warn\"]"])
         .status()
         .expect("cargo starts");
     assert!(status.success(), "the harness does not build");
