@@ -32,7 +32,7 @@ struct Walk {
     steps: u64,
     /// The heartbeat when it began: whoever takes a visible step is in no circle.
     beat: u64,
-    /// Those before which it was the program that ran.
+    /// Instructions before which it was the program that ran, not the runtime.
     own: u64,
     looks: u32,
     registers: u64,
@@ -86,7 +86,7 @@ pub fn trapped(info: &siginfo_t, context: &mut ucontext_t) -> bool {
 
 impl Walk {
     /// Looks at the thread before its next instruction. Registers are compared by Brent's algorithm, as in
-    /// [`Circle`](crate::rounds::Circle). Tells whether the thread has been here before.
+    /// [`Circle`](raddle_sched::Circle). Tells whether the thread has been here before.
     fn step(&mut self, context: &ucontext_t) -> bool {
         self.steps += 1;
         if self.steps > MOST || self.looks > LOOKS || asks_outside(context) {

@@ -71,7 +71,7 @@ pub struct Scheduler<B> {
 }
 
 impl<B> Scheduler<B> {
-    /// That of an execution without threads.
+    /// The scheduler of an execution without threads.
     pub fn new(rules: Rules) -> Self {
         let mut new = Scheduler {
             threads: Vec::new(),
@@ -119,7 +119,7 @@ impl<B> Scheduler<B> {
         self.replay_at = rules.followed;
     }
 
-    /// That of the next execution, in the memory of this one, with its threads for later use.
+    /// Turns this into the scheduler of the next execution, in the memory it has; returns the threads for later use.
     #[expect(clippy::vec_box, reason = "as in `threads`")]
     pub fn succeed(&mut self, rules: Rules) -> Vec<Box<Thread<B>>> {
         let mut before = std::mem::replace(self, Scheduler::new(rules));
@@ -184,7 +184,7 @@ impl<B> Scheduler<B> {
         self.set_state(me, State::Unsettled);
     }
 
-    /// As [`Scheduler::resume`] by a front-end that brings the run queues up to date later.
+    /// The thread that was chosen goes on; the front-end brings the run queues up to date later.
     #[inline(always)]
     pub fn resume_unqueued(&mut self, me: usize) {
         self.renew_patience(me);

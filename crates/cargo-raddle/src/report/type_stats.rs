@@ -185,7 +185,7 @@ pub struct Patterns {
     pub outside: u128,
     /// The chance that another test shows something new, as far as the last hundred tell.
     pub chance_of_new: Option<f64>,
-    /// The same over what the compiler's MIR allows, if that is known.
+    /// How many of the instances that the compiler's MIR allows occurred, if that is known.
     #[serde(rename = "static", skip_serializing_if = "Option::is_none")]
     pub statics: Option<Statics>,
     /// Why it is not known, if the compiler was asked.

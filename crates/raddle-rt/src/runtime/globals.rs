@@ -20,7 +20,7 @@ static ALONE: Controlled<bool> = Controlled::new(true);
 static CALLS_ONLY: Controlled<bool> = Controlled::new(false);
 /// The execution is an unrecorded one.
 static UNRECORDED: Controlled<bool> = Controlled::new(false);
-/// One of the two.
+/// The execution is a calls-only or an unrecorded one.
 static UNSEEN: Controlled<bool> = Controlled::new(false);
 
 /// The running thread.
