@@ -1,7 +1,7 @@
 //! Searches over closures: the loop behind `raddle::check`.
 //!
 //! A forked child calls the closure again and again, as long as that ends well and executions do not depend on each other (see
-//! [`independence`](crate::independence)). The parent deals with what a child ends with: a failure, a search for several processes, or
+//! [`independence`]). The parent deals with what a child ends with: a failure, a search for several processes, or
 //! an execution that is to be repeated.
 
 use crate::budget::{is_late, spent_ms};

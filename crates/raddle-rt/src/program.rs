@@ -2,7 +2,7 @@
 //!
 //! The parent (the *zygote*) stops where executions begin, that is where the test is about to create its first thread, and forks a child
 //! for each of them. A child runs many executions, one after the other, as long as they end well and it can be put back to where
-//! executions begin (see [`rewind`](crate::rewind)).
+//! executions begin (see [`rewind`]).
 
 use crate::budget::spent_ms;
 use crate::child::{fork, start_ticking, wait_for};

@@ -27,7 +27,7 @@ const IRRELEVANT: usize = 1 << 63;
 const NOT_A_POINT: usize = 1 << 62;
 /// The address has several sites, one for each way to get there, and none of them is a scheduling point.
 const MANY_SITES: usize = 1 << 61;
-/// It is that of an atomic access for [`site`](crate::fast::site).
+/// The address is that of an atomic access which [`fast::try_step`] knows.
 const FAST: usize = 1 << 60;
 /// Such an access may be followed by code without a thread pointer.
 const LAZY_TLS: usize = 1 << 59;
