@@ -64,7 +64,9 @@ fn misused(error: &clap::Error, args: &[OsString]) -> Exit {
         return Exit::Clean;
     }
     if wants_json(args) {
-        let mut report = Report::new(Format::Json, false, Summary::of_tests());
+        let hunts = args.get(1).is_some_and(|command| command == "hunt");
+        let summary = if hunts { Summary::of_types() } else { Summary::of_tests() };
+        let mut report = Report::new(Format::Json, false, summary);
         let message = error.to_string().trim_end().to_owned();
         report.event(&Event::Error { message, details: None, in_full: String::new() });
         report.summary.exit_code = Exit::Failed;

@@ -100,13 +100,13 @@ pub struct SmallSet(u64);
 impl SmallSet {
     /// How many there are.
     #[inline(always)]
-    pub fn len(self) -> usize {
+    pub fn count(self) -> usize {
         self.0.count_ones() as usize
     }
 
     /// The members, ascending.
     pub fn iter(self) -> impl Iterator<Item = usize> {
-        (0..BITS).filter(move |&i| self.0 >> i & 1 == 1).take(self.len())
+        (0..BITS).filter(move |&i| self.0 >> i & 1 == 1).take(self.count())
     }
 
     /// The member with `k` others before it.

@@ -15,8 +15,7 @@ use raddle_core::{Event, Op, ThreadId, Transfer};
 /// The scheduler of one execution.
 #[derive(Debug)]
 pub struct Scheduler<B> {
-    /// All threads so far, by number.
-    #[expect(clippy::vec_box, reason = "a front-end may keep the address of a thread")]
+    /// All threads so far, by number. Boxed, because a front-end may keep the address of one.
     pub threads: Vec<Box<Thread<B>>>,
     /// Who stands where; kept by [`Scheduler::set_state`] together with each thread's own state.
     pub queues: Queues,
@@ -120,7 +119,6 @@ impl<B> Scheduler<B> {
     }
 
     /// Turns this into the scheduler of the next execution, in the memory it has; returns the threads for later use.
-    #[expect(clippy::vec_box, reason = "as in `threads`")]
     pub fn succeed(&mut self, rules: Rules) -> Vec<Box<Thread<B>>> {
         let mut before = std::mem::replace(self, Scheduler::new(rules));
         before.queues.clear();
@@ -336,7 +334,7 @@ impl<B> Scheduler<B> {
     /// One of those who are able, by the dice.
     #[inline(always)]
     fn throw<F: FrontEnd<Body = B>>(&mut self, able: SmallSet, front: &mut F) -> Option<usize> {
-        let n = able.len();
+        let n = able.count();
         if n == 1 {
             return able.nth(0);
         }

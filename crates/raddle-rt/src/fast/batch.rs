@@ -144,7 +144,7 @@ impl Runtime {
             return;
         };
         let steps = self.store.limit.saturating_sub(self.execution.sched.steps).min(LONGEST);
-        if members.len() > MOST || steps == 0 {
+        if members.count() > MOST || steps == 0 {
             return;
         }
         s.pause = PAUSE;
@@ -160,7 +160,7 @@ impl Runtime {
             s.members[k] = f;
         }
         s.pause = 0;
-        s.n = members.len();
+        s.n = members.count();
         s.dice = if s.n > 1 { dice.as_ptr() } else { dummy() };
         (s.granted, s.later) = (steps, steps);
         // SAFETY: as in `next`; a member is a fiber of this execution, boxed.

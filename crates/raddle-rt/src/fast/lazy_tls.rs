@@ -68,12 +68,14 @@ static USERS: Controlled<Vec<usize>> = Controlled::new(Vec::new());
 
 /// Told of return addresses after which the thread pointer is needed from now on.
 type Told = fn(&dyn Fn(usize) -> bool);
+/// Whether what follows the end of a function can be seen to, by the return address of its hook.
+type NeedsMore = fn(usize) -> bool;
 
 /// Who is told, and who sees to what follows the end of a function, if that can be seen to.
-static OTHERS: Controlled<Option<(Told, fn(usize) -> bool)>> = Controlled::new(None);
+static OTHERS: Controlled<Option<(Told, NeedsMore)>> = Controlled::new(None);
 
 /// Makes it possible in this process, in which the handler is installed.
-pub fn allow(restore_after: Told, needs_more: fn(usize) -> bool) {
+pub fn allow(restore_after: Told, needs_more: NeedsMore) {
     if rewind::is_marked() {
         return;
     }

@@ -57,10 +57,10 @@ fn grew() {
     let _inside = Inside::enter();
     let h = heap();
     rt().store.heartbeat += 1;
-    if runtime::calls_only() {
-        if let Some(grown) = h.on_growth {
-            grown();
-        }
+    if runtime::calls_only()
+        && let Some(grown) = h.on_growth
+    {
+        grown();
     }
     if h.bytes > limit() {
         crate::failure::out_of_memory();
