@@ -55,7 +55,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Those of the one thread before the first execution.
+    /// The rules of the prelude, the one thread before the first execution.
     pub fn prelude() -> Rules {
         Rules {
             mode: Mode::Prelude,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub struct Offers {
     /// Public methods by `&self` that have a thunk.
     pub shared_methods: usize,
-    /// Those that have none, with the reason.
+    /// Public methods by `&self` that have no thunk, with the reason.
     pub missing: Vec<(String, String)>,
     /// Methods whose results are not compared, with the reason.
     pub weak: Vec<(String, String)>,
@@ -214,9 +214,9 @@ pub struct Counts {
     pub total: u128,
     /// Occurred.
     pub covered: u128,
-    /// Did not, and a common lock keeps the steps apart as long as every thread makes one call; null if that was not
+    /// Instances that did not occur, and a common lock keeps the steps apart as long as every thread makes one call; null if that was not
     /// counted because there are too many instances.
     pub infeasible: Option<u128>,
-    /// The others.
+    /// Instances that did not occur and that nothing is known to forbid.
     pub open: u128,
 }

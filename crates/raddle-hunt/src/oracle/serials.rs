@@ -9,7 +9,7 @@ use crate::wire;
 use raddle_core::outcome::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One of them.
+/// A sequential execution of a test.
 #[derive(Clone, Debug)]
 pub struct Serial {
     /// Its calls.

@@ -146,7 +146,7 @@ impl Races {
         self.structure(step.events);
     }
 
-    /// These threads wait for ever: what they wait for could have come before what keeps them waiting.
+    /// Threads with these pending events wait for ever: what they wait for could have come before what keeps them waiting.
     pub fn stuck(&mut self, pending: &[Event]) {
         for e in pending {
             if let Op::Acquire { lock, mode } = e.op {
