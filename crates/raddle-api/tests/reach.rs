@@ -5,15 +5,18 @@ use raddle_api::harness::{Dependency, HarnessError, HarnessSource, Request, gene
 use raddle_api::model::{Fact, Standing};
 use raddle_api::settings::{Settings, TypeSettings};
 use raddle_api::{Api, ApiType, Features, Source, discover, find_type};
-use raddle_hunt::{Role, Sharing, Thunk};
+use raddle_hunt::{Role, Sharing, Step, Test, Thunk, Value};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
+
+mod native;
 
 struct Subject {
     api: Api,
     dependency: Dependency,
     settings: Settings,
     dir: PathBuf,
+    turn: Mutex<()>,
 }
 
 fn subject() -> &'static Subject {
@@ -25,7 +28,7 @@ fn subject() -> &'static Subject {
             Source::local(&manifest, None, Features::default(), &dir.join("doc")).expect("a package");
         let settings = Settings::from_metadata(&source.package().metadata).expect("settings");
         let api = discover(&source).expect("an API");
-        Subject { dependency: Dependency::of(&source), api, settings, dir }
+        Subject { dependency: Dependency::of(&source), api, settings, dir, turn: Mutex::new(()) }
     })
 }
 
@@ -38,7 +41,9 @@ fn is_candidate(name: &str) -> bool {
 }
 
 fn generated(name: &str, settings: &TypeSettings) -> Result<HarnessSource, HarnessError> {
-    let Subject { api, dependency, dir, .. } = subject();
+    let Subject { api, dependency, dir, turn, .. } = subject();
+    // Two tests may ask for one harness.
+    let _turn = turn.lock();
     let cargo = raddle_api::package::cargo();
     generate(&Request { api, target: ty(name), dependency, settings, dir, offline: true, cargo: &cargo })
 }
@@ -90,6 +95,35 @@ fn a_trait_that_only_users_implement_is_implemented_by_the_harness() {
     for part in ["impl hunt_me::Page<u64> for OwnPage", "fn enter(&mut self, a1: &u64)", "self.0 = a1.0;"] {
         assert!(definition.contains(part), "{part} in {definition}");
     }
+}
+
+#[test]
+fn a_family_of_handles_runs_each_in_its_thread() {
+    let source = harness("Author");
+    let step = |name: &str, args: &[Value]| Step::new(thunk(&source, name).id, args.to_vec());
+    let slot = Value::Slot;
+    let test = Test {
+        setup: vec![step("book", &[])],
+        give: vec![(0, 0), (1, 1)],
+        suffixes: vec![
+            vec![
+                step("Author::enter", &[slot(0), Value::Int(3)]),
+                step("Reader::entries (through Author)", &[slot(0)]),
+                step("Reader::page (through Author)", &[slot(0)]),
+            ],
+            vec![step("Reader::entries", &[slot(1)])],
+        ],
+        ..Test::default()
+    };
+    let lines = native::run(&source, &subject().dir, &test);
+    let own: Vec<&str> = lines.iter().map(String::as_str).filter(|l| l.starts_with('1')).collect();
+    let expected = [
+        "1 0 Author::enter: &mut Self",
+        "1 1 Reader::entries (through Author): 1",
+        "1 2 Reader::page (through Author): OwnPage(3)",
+    ];
+    assert_eq!(own[..3], expected, "{lines:?}");
+    assert!(lines.iter().any(|l| l.starts_with("2 0 Reader::entries: ")), "{lines:?}");
 }
 
 #[test]

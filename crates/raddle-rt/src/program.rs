@@ -11,7 +11,7 @@ use crate::hooks;
 use crate::messages;
 use crate::offsets::Offsets;
 use crate::rewind;
-use crate::runtime::rt;
+use crate::runtime::{self, ExecutionKind, rt};
 use crate::signals;
 use crate::store::Store;
 use raddle_core::protocol::Entry;
@@ -62,6 +62,8 @@ fn serve() {
                 patience: PATIENCE,
                 ..store.rules()
             });
+            let replay = store.replay.is_some();
+            runtime::set_kind(if replay { ExecutionKind::Replay } else { ExecutionKind::Recorded });
             r.note_company();
             r.renew_patience(r.current());
             return;

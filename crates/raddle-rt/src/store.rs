@@ -93,8 +93,6 @@ pub struct Store {
     pub impatient: bool,
     /// A call of a sequential order was interrupted in the execution in progress because it seemed to wait, which is not certain.
     pub guessed: bool,
-    /// The execution in progress repeats an unrecorded one with the same dice: nothing is learned that would change its steps.
-    pub repeats: bool,
     /// No execution is to be one.
     pub never_unrecorded: bool,
     /// How searching in several processes went.

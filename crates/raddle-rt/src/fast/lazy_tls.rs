@@ -68,14 +68,14 @@ static USERS: Controlled<Vec<usize>> = Controlled::new(Vec::new());
 
 /// Told of return addresses after which the thread pointer is needed from now on.
 type Told = fn(&dyn Fn(usize) -> bool);
-/// Whether what follows the end of a function can be seen to, by the return address of its hook.
-type NeedsMore = fn(usize) -> bool;
+/// Sees to it that what follows the end of a function has the thread pointer, if that can be seen to.
+type SeesTo = fn(usize) -> bool;
 
-/// Who is told, and who sees to what follows the end of a function, if that can be seen to.
-static OTHERS: Controlled<Option<(Told, NeedsMore)>> = Controlled::new(None);
+/// Who is told, and who sees to ends of functions.
+static OTHERS: Controlled<Option<(Told, SeesTo)>> = Controlled::new(None);
 
 /// Makes it possible in this process, in which the handler is installed.
-pub fn allow(restore_after: Told, needs_more: NeedsMore) {
+pub fn allow(restore_after: Told, needs_more: SeesTo) {
     if rewind::is_marked() {
         return;
     }
