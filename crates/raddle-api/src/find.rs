@@ -139,7 +139,8 @@ pub fn nearest(name: &str, among: &[&str]) -> Vec<String> {
         .collect();
     scored.sort();
     scored.dedup();
-    scored.into_iter().take(3).map(|(_, n)| n.to_owned()).collect()
+    let best = scored.first().map(|(d, _)| *d);
+    scored.into_iter().filter(|(d, _)| Some(*d) == best).take(3).map(|(_, n)| n.to_owned()).collect()
 }
 
 /// How many characters have to be inserted, removed, replaced or swapped with their neighbour.
@@ -174,6 +175,7 @@ mod tests {
     #[test]
     fn the_nearest_name_comes_first_and_distant_ones_do_not_come() {
         assert_eq!(nearest("SegQeue", &["ArrayQueue", "SegQueue", "Config"]), ["SegQueue"]);
+        assert_eq!(nearest("Taly", &["Stall", "Tally"]), ["Tally"]);
         assert_eq!(nearest("Queue", &["SegQueue", "ArrayQueue", "Map"]), ["ArrayQueue", "SegQueue"]);
     }
 }

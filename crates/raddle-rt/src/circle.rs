@@ -32,7 +32,7 @@ struct Walk {
     steps: u64,
     /// The heartbeat when it began: whoever takes a visible step is in no circle.
     beat: u64,
-    /// Those of the program, not of the runtime.
+    /// Instructions before which it was the program that ran, not the runtime.
     own: u64,
     /// Where the runtime's code is.
     library: (usize, usize),

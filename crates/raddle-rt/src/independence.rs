@@ -28,7 +28,7 @@ pub struct Statics {
 }
 
 impl Statics {
-    /// Those of the program, if executions are to be compared at all.
+    /// The statics of the program, if executions are to be compared at all.
     pub fn of_program(store: &mut Store) -> Statics {
         if store.isolates || store.replay.is_some() {
             return Statics::default();

@@ -150,7 +150,7 @@ static NTH: [[u8; 8]; 256] = {
 
 /// The members of a set, ascending.
 pub struct Members<'a> {
-    /// Those of the word at hand that are left, and the first that could be in it.
+    /// Members in the word at hand that are left, and the first that could be in it.
     word: u64,
     from: usize,
     /// The words after it.
@@ -216,7 +216,7 @@ impl Queues {
         (others == 0 && !self.many && able != 0).then_some(SmallSet(able))
     }
 
-    /// Those before a lock that is free.
+    /// Threads before a lock that is free.
     #[inline(always)]
     pub fn passing<M: Memory>(&self, memory: &M) -> SmallSet {
         let (mut left, mut open) = (self.gated, 0);

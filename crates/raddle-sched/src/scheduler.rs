@@ -70,7 +70,7 @@ pub struct Scheduler<B> {
 }
 
 impl<B> Scheduler<B> {
-    /// That of an execution without threads.
+    /// The scheduler of an execution without threads.
     pub fn new(rules: Rules) -> Self {
         let mut new = Scheduler {
             threads: Vec::new(),
@@ -118,8 +118,8 @@ impl<B> Scheduler<B> {
         self.replay_at = rules.followed;
     }
 
-    /// Makes it that of the next execution, in the memory of this one; gives its threads back. Every field is named, so that none can be
-    /// forgotten.
+    /// Turns this into the scheduler of the next execution, in the memory it has; returns the threads for later use. Every field is
+    /// named, so that none can be forgotten.
     pub fn succeed(&mut self, rules: Rules) -> Vec<Box<Thread<B>>> {
         let Scheduler {
             threads,
@@ -219,7 +219,7 @@ impl<B> Scheduler<B> {
         self.set_state(me, State::Unsettled);
     }
 
-    /// As [`Scheduler::resume`] by a front-end that brings the run queues up to date later.
+    /// The thread that was chosen goes on; the front-end brings the run queues up to date later.
     #[inline(always)]
     pub fn resume_unqueued(&mut self, me: usize) {
         self.renew_patience(me);

@@ -341,7 +341,7 @@ fn support(dir: &Path) -> Result<PathBuf, HarnessError> {
     Ok(support)
 }
 
-/// The same for the same request.
+/// The name of the harness of a request: equal requests share one.
 fn key(request: &Request<'_>) -> String {
     let api = serde_json::to_string(&(request.target, &request.api.traits, &request.api.types))
         .expect("it is plain data");

@@ -16,14 +16,14 @@ use crate::rewind;
 use crate::runtime::{me, rt};
 
 impl Body {
-    /// It stands before a step that is not one of a batch, after which it has its thread pointer.
+    /// The thread comes to a step outside batches, after which it goes on with its thread pointer.
     #[inline(always)]
     pub fn keep_fs(&mut self) {
         self.fast.site = None;
         self.fast.next_fs = self.fs;
     }
 
-    /// It stands before the step at a site, after which it may have no thread pointer, or has to have its own.
+    /// The thread comes to the step at a site, which says whether it goes on with its thread pointer.
     #[inline(always)]
     pub fn may_unset_fs(&mut self, site: &FastSite) {
         self.fast.site = None;
@@ -34,7 +34,7 @@ impl Body {
         }
     }
 
-    /// It stands before the step at a site in a batch, where a switch follows in any case, which sees to the pointer.
+    /// The thread comes to the step at a site in a batch, whose switch sees to the thread pointer.
     #[inline(always)]
     pub fn come_to(&mut self, site: &'static FastSite) {
         self.fast.site = Some(site);

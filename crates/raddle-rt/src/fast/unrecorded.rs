@@ -29,9 +29,9 @@ use raddle_core::protocol::Failure;
 
 /// Executions in a row in which nothing was learned, before some are unrecorded.
 const SETTLED: u64 = 1_000;
-/// Then one in so many is looked at,
+/// One in so many executions is recorded when some begin not to be.
 const WATCHED: u64 = 8;
-/// ever fewer as they go on in vain, down to one in so many.
+/// One in so many is recorded at last: ever fewer are, as they go on showing nothing new.
 const RARELY: u64 = 256;
 /// When there are no more than one in so many, executions no longer depend on each other.
 pub const CHUNK: u64 = 64;

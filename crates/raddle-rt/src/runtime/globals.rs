@@ -22,7 +22,7 @@ static KIND: Controlled<ExecutionKind> = Controlled::new(ExecutionKind::Prelude)
 static CALLS_ONLY: Controlled<bool> = Controlled::new(false);
 /// It is an unrecorded one.
 static UNRECORDED: Controlled<bool> = Controlled::new(false);
-/// One of the two.
+/// The execution is a calls-only or an unrecorded one.
 static UNSEEN: Controlled<bool> = Controlled::new(false);
 
 /// The running thread.
