@@ -40,6 +40,8 @@ enum Table {
     Hunt(tables::hunt::Args),
     /// Executions per second beside shuttle and loom, and what the hooks cost
     Peers(tables::peers::Args),
+    /// Classic programs in C beside what was published for other tools
+    Sct(tables::sct::Args),
     /// Static accesses beside those seen at run time
     Static(tables::statics::Args),
 }
@@ -66,6 +68,7 @@ fn main() -> anyhow::Result<()> {
         Table::Heldout(args) => tables::heldout::run(&args),
         Table::Hunt(args) => tables::hunt::run(&args),
         Table::Peers(args) => tables::peers::run(&args),
+        Table::Sct(args) => tables::sct::run(&args),
         Table::Static(args) => tables::statics::run(&args),
     }
 }

@@ -10,4 +10,5 @@ pub mod heldout;
 pub mod hunt;
 pub mod matcher;
 pub mod peers;
+pub mod sct;
 pub mod statics;

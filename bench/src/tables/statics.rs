@@ -250,6 +250,7 @@ impl Driver {
             memory_mb: 2_048,
             hang_ms: 10_000,
             crates: vec![krate.to_owned()],
+            ok_exit: vec![],
             timeouts: Timeouts::Late,
             replay: None,
             traces: schedules,

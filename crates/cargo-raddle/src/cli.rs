@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Longer than any build should take.
 const BUILD_LIMIT: &str = "30m";
 
-/// Tests concurrent Rust code under controlled thread schedules.
+/// Tests concurrent Rust, C and C++ code under controlled thread schedules.
 #[derive(Parser, Debug)]
 #[command(name = "cargo raddle", bin_name = "cargo raddle", version, about, max_term_width = 100)]
 #[command(
@@ -40,6 +40,15 @@ pub enum Command {
         #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
         format: Format,
     },
+    /// Run a program in C, C++ or Rust that was built with the hooks under many schedules
+    Run(Box<RunArgs>),
+    /// Compile or link C with the hooks: as `cc` (or what RADDLE_CC names), with the same arguments; --install DIR makes it
+    /// callable as raddle-cc and raddle-c++
+    #[command(disable_help_flag = true)]
+    Cc(CompilerArgs),
+    /// Compile or link C++ with the hooks: as `c++` (or what RADDLE_CXX names), with the same arguments
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx(CompilerArgs),
     /// Repeat a finding and show how its threads interleaved
     Replay(ReplayArgs),
     /// Generate tests for types that claim to be thread-safe, and search them for what no sequential use shows
@@ -88,6 +97,9 @@ pub struct TestArgs {
     /// Keep the tests from the network and from files outside the package and a scratch directory (docs/security.md)
     #[arg(long)]
     pub sandbox: bool,
+    /// An exit status besides 0 with which a program (--bin, --example, --executable) may end
+    #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(i32).range(0..=255))]
+    pub ok_exit: Vec<i32>,
     /// Arguments for a program (--bin, --example, --executable or a test without harness)
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<String>,
@@ -97,6 +109,40 @@ pub struct TestArgs {
     /// How the schedules are searched.
     #[command(flatten)]
     pub search: SearchArgs,
+}
+
+/// `cargo raddle run`.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// The program
+    #[arg(value_name = "PROGRAM")]
+    pub program: PathBuf,
+    /// Its arguments
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub args: Vec<String>,
+    /// How results are shown
+    #[arg(long, value_enum, default_value = "human", value_name = "FORMAT")]
+    pub format: Format,
+    /// Where findings and the runtime go [default: target/raddle]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Keep the program from the network and from files outside this directory and a scratch directory (docs/security.md)
+    #[arg(long)]
+    pub sandbox: bool,
+    /// An exit status besides 0 with which the program may end
+    #[arg(long, value_name = "STATUS", value_parser = clap::value_parser!(i32).range(0..=255))]
+    pub ok_exit: Vec<i32>,
+    /// How the schedules are searched.
+    #[command(flatten)]
+    pub search: SearchArgs,
+}
+
+/// `cargo raddle cc` and `c++`. They are taken before the command line is read (see `native::driver`) and are here for the help.
+#[derive(Args, Debug)]
+pub struct CompilerArgs {
+    /// What the compiler is called with
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub args: Vec<String>,
 }
 
 /// What is built and how.

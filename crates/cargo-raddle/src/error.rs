@@ -91,6 +91,9 @@ pub enum Error {
         "this kernel cannot keep the code under test away from your files (Landlock is missing or switched off; it needs Linux 5.13 or later); --no-sandbox hunts without that protection"
     )]
     NoSandbox,
+    /// A program in C or C++ that cannot be built or run; in words, with the next step.
+    #[error("{0}")]
+    Native(String),
     /// What a hunt needs of a crate is not there; in words, with the next step.
     #[error("{0}")]
     Hunt(String),

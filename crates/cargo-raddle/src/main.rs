@@ -1,8 +1,9 @@
-//! `cargo raddle`: tests concurrent Rust code under controlled thread schedules.
+//! `cargo raddle`: tests concurrent Rust, C and C++ code under controlled thread schedules.
 //!
 //! `build` builds the code under test (through `wrapper`, which is this program again in the place of rustc), `test` lists its
 //! tests, runs each in a process of `worker` and confirms what it finds, `findings` keeps it in files, `report` says so to
 //! people and to scripts. `hunt` makes tests for a type and does all that with them.
+//! `native` is for programs in C and C++: compiler drivers, and the way to `test` for what they made.
 #![forbid(unsafe_code)]
 
 mod build;
@@ -16,6 +17,7 @@ mod fixed_length_path;
 mod host;
 mod hunt;
 mod interrupt;
+mod native;
 mod platform;
 mod replay_command;
 mod report;
@@ -39,6 +41,16 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|arg| arg == sandbox::MODE) {
         eprintln!("raddle: {}", sandbox::run(args.skip(2)));
         return ExitCode::from(u8::from(Exit::Failed));
+    }
+    let all: Vec<OsString> = std::env::args_os().collect();
+    if let Some((language, rest)) = native::driver::Language::called(&all) {
+        return match native::driver::run(language, rest) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("raddle: {error}");
+                ExitCode::from(u8::from(Exit::Failed))
+            }
+        };
     }
     if std::env::var_os(wrapper::MODE).is_some() {
         let error = wrapper::run(args.skip(1));
@@ -85,13 +97,18 @@ fn dispatch(cli: &Cli) -> Exit {
         Command::Test(args) => Report::new(args.format, false, Summary::of_tests()),
         Command::Replay(args) => Report::new(args.format, args.full, Summary::of_tests()),
         Command::Build { format, .. } => Report::new(*format, false, Summary::of_tests()),
+        Command::Run(args) => Report::new(args.format, false, Summary::of_tests()),
         Command::Hunt(args) => Report::new(args.format, false, Summary::of_types()),
+        Command::Cc(_) | Command::Cxx(_) => Report::new(Format::Human, false, Summary::of_tests()),
     };
     let result = match &cli.command {
         Command::Test(args) => test::run(args, &mut report),
         Command::Replay(args) => replay_command::run(args, &mut report),
         Command::Build { build, .. } => build_command::run(build, &mut report),
+        Command::Run(args) => native::run::run(args, &mut report),
         Command::Hunt(args) => hunt::run(args, &mut report),
+        // Taken before the command line was read.
+        Command::Cc(_) | Command::Cxx(_) => Ok(()),
     };
     if let Err(error) = result {
         report.error(&interrupt::or(error));

@@ -5,6 +5,7 @@
 //! their header. Nothing here fails: a malformed entry is an absent one.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use gimli::Section as _;
 use gimli::{AttributeValue, DwAt, DwTag, UnitOffset};
 
 use crate::image::Reader;
+use crate::native;
 use crate::places::{Maker, Places, ScopeRow};
 
 pub(crate) type Entry<'data> = gimli::DebuggingInformationEntry<Reader<'data>>;
@@ -37,6 +39,8 @@ struct LazyUnit<'data> {
     header: gimli::UnitHeader<Reader<'data>>,
     unit: OnceCell<Option<gimli::Unit<Reader<'data>>>>,
     scopes: OnceCell<Vec<Scope<'data>>>,
+    /// Whether it was not compiled from Rust, once asked.
+    native: OnceCell<bool>,
 }
 
 /// An entry that can contain named entries. Scopes are kept in the order of their offsets.
@@ -71,6 +75,7 @@ impl<'data> Dies<'data> {
                     header,
                     unit: OnceCell::new(),
                     scopes: OnceCell::new(),
+                    native: OnceCell::new(),
                 });
             }
         }
@@ -210,6 +215,42 @@ impl<'data> Dies<'data> {
         self.unit(die.unit)
     }
 
+    /// Whether an entry is of a unit in another language than Rust.
+    pub fn is_native(&self, die: Die) -> bool {
+        let native = || {
+            let unit = self.unit(die.unit)?;
+            let mut entries = unit.entries();
+            let root = entries.next_dfs().ok()??;
+            match root.attr_value(gimli::DW_AT_language)? {
+                AttributeValue::Language(language) => Some(native::is_native(language)),
+                _ => None,
+            }
+        };
+        self.units
+            .get(die.unit as usize)
+            .is_some_and(|unit| *unit.native.get_or_init(|| native() == Some(true)))
+    }
+
+    /// The source file that an entry is declared in, as the compiler calls it.
+    pub fn declared_in(&self, die: Die) -> Option<String> {
+        let unit = self.unit(die.unit)?;
+        let AttributeValue::FileIndex(index) = self.entry(die)?.attr_value(gimli::DW_AT_decl_file)? else {
+            return None;
+        };
+        let header = unit.line_program.as_ref()?.header();
+        let file = header.file(index)?;
+        let text = |value| {
+            let value = self.dwarf.attr_string(unit, value).ok()?;
+            std::str::from_utf8(value.slice()).ok().map(str::to_owned)
+        };
+        let name = text(file.path_name())?;
+        if name.starts_with('/') {
+            return Some(name);
+        }
+        let directory = file.directory(header).and_then(text).unwrap_or_default();
+        Some(format!("{directory}/{name}"))
+    }
+
     /// The definition behind an inlined call or an out-of-line instance of a function.
     pub fn abstract_function(&self, die: Die) -> Die {
         self.entry(die)
@@ -277,6 +318,8 @@ impl<'data> Dies<'data> {
             let Some(unit) = self.unit(index) else { continue };
             let Ok(mut raw) = unit.entries_raw(None) else { continue };
             let mut around: Vec<(isize, Option<&'data str>)> = Vec::new();
+            // Those of C++ are declared in their namespace or class, and defined outside of it.
+            let mut declared: BTreeMap<Die, Vec<&'data str>> = BTreeMap::new();
             let mut entry = gimli::DebuggingInformationEntry::null();
             while !raw.is_empty() {
                 let depth = raw.next_depth();
@@ -302,10 +345,17 @@ impl<'data> Dies<'data> {
                     break;
                 }
                 let die = Die { unit: index, offset: offset.0 };
+                let names = || around.iter().filter_map(|(_, name)| *name).collect();
                 if tag != gimli::DW_TAG_variable {
                     around.push((depth, self.name(die, &entry)));
                 } else if let Some(address) = self.static_address(die, &entry) {
-                    visit(die, address, &entry, around.iter().filter_map(|(_, name)| *name).collect());
+                    let own = self.declaration(die);
+                    match self.entry(own).filter(|_| own != die) {
+                        Some(known) => visit(own, address, &known, declared.remove(&own).unwrap_or_default()),
+                        None => visit(die, address, &entry, names()),
+                    }
+                } else if entry.attr(gimli::DW_AT_declaration).is_some() {
+                    declared.insert(die, names());
                 }
             }
         }
@@ -362,7 +412,13 @@ impl<'data> Dies<'data> {
 }
 
 fn is_type(tag: DwTag) -> bool {
-    matches!(tag, gimli::DW_TAG_structure_type | gimli::DW_TAG_union_type | gimli::DW_TAG_enumeration_type)
+    matches!(
+        tag,
+        gimli::DW_TAG_structure_type
+            | gimli::DW_TAG_class_type
+            | gimli::DW_TAG_union_type
+            | gimli::DW_TAG_enumeration_type
+    )
 }
 
 fn is_scope(tag: DwTag) -> bool {

@@ -25,6 +25,7 @@ mod frame;
 mod image;
 mod locals;
 mod memory;
+pub mod native;
 mod places;
 mod rules;
 mod symbol;
@@ -420,6 +421,11 @@ impl<'data> DebugInfo<'data> {
         if let Some(function) = self.functions.borrow().get(&key) {
             return function.clone();
         }
+        if let Some(die) = die.filter(|die| self.dies.is_native(*die)) {
+            let function = Arc::new(self.native_function(die));
+            self.functions.borrow_mut().insert(key, function.clone());
+            return function;
+        }
         let symbol = Symbol::parse(name);
         let krate = symbol.krate.or_else(|| self.crate_by_namespace(die?));
         let krate = krate.as_deref().unwrap_or_else(|| symbol::crate_of_name(&symbol.name));
@@ -428,6 +434,13 @@ impl<'data> DebugInfo<'data> {
         let function = Arc::new(self.describe(name, krate, path, die));
         self.functions.borrow_mut().insert(key, function.clone());
         function
+    }
+
+    fn native_function(&self, die: Die) -> Function<'data> {
+        let (krate, name) = native::describe(&self.dies, die);
+        let path = symbol::without_generics(&name);
+        let [name, krate, path] = [&*name, krate, &*path].map(|text| Text::Own(self.intern(text)));
+        self.describe(name, krate, path, Some(die))
     }
 
     /// What follows from a function's name and path.

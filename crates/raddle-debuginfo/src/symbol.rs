@@ -176,7 +176,8 @@ fn peel(ty: &str) -> &str {
     ty
 }
 
-fn without_generics(path: &str) -> String {
+/// A path without the arguments in angle brackets.
+pub(crate) fn without_generics(path: &str) -> String {
     let mut plain = String::with_capacity(path.len());
     let mut rest = path;
     while let Some(open) = rest.find('<') {

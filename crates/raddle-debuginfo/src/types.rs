@@ -8,6 +8,7 @@
 
 use crate::classify::LockFamily;
 use crate::dies::{Die, Dies};
+use crate::native;
 
 /// What a piece of memory is called, and what it is for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -84,6 +85,17 @@ const WRAPPERS: &[(&str, &str)] = &[
     ("lock_api::rwlock::RwLock", "data"),
     ("lock_api::remutex::ReentrantMutex", "data"),
     ("crossbeam_utils::cache_padded::CachePadded", "value"),
+    ("std::atomic", "_M_base"),
+    ("std::atomic", "_M_i"),
+    ("std::atomic", "_M_b"),
+    ("std::__atomic_base", "_M_i"),
+    ("std::__atomic_base", "_M_p"),
+    ("std::__mutex_base", "_M_mutex"),
+    ("std::__recursive_mutex_base", "_M_mutex"),
+    ("std::shared_mutex", "_M_impl"),
+    ("std::__shared_mutex_pthread", "_M_rwlock"),
+    ("std::condition_variable", "_M_cond"),
+    ("std::__condvar", "_M_cond"),
 ];
 
 /// Types whose contents are a word of a synchronisation primitive.
@@ -110,9 +122,13 @@ pub(crate) fn size_of(dies: &Dies<'_>, ty: Die) -> Option<u64> {
     if let Some(size) = dies.number(&entry, gimli::DW_AT_byte_size) {
         return Some(size);
     }
+    // Compilers leave out what is the same for all of them.
+    if native::is_pointer(entry.tag()) {
+        return Some(8);
+    }
     let inner = dies.follow(ty, &entry, gimli::DW_AT_type)?;
     match entry.tag() {
-        gimli::DW_TAG_typedef => size_of(dies, inner),
+        tag if tag == gimli::DW_TAG_typedef || native::is_qualified(tag) => size_of(dies, inner),
         gimli::DW_TAG_array_type => {
             let range = dies
                 .children(ty)
@@ -230,10 +246,12 @@ impl<'a, 'data> Walk<'a, 'data> {
         for _ in 0..64 {
             let Some(entry) = self.dies.entry(ty) else { return };
             match entry.tag() {
-                gimli::DW_TAG_structure_type | gimli::DW_TAG_union_type => match self.step_into(ty, offset) {
-                    Some(next) => (ty, offset) = next,
-                    None => return,
-                },
+                gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => {
+                    match self.step_into(ty, offset) {
+                        Some(next) => (ty, offset) = next,
+                        None => return,
+                    }
+                }
                 gimli::DW_TAG_array_type => {
                     let Some(element) = self.dies.follow(ty, &entry, gimli::DW_AT_type) else { return };
                     if self.root.is_empty() {
@@ -244,10 +262,18 @@ impl<'a, 'data> Walk<'a, 'data> {
                     self.sequence |= !self.specific;
                     (ty, offset) = (element, offset % size);
                 }
-                gimli::DW_TAG_typedef => match self.dies.follow(ty, &entry, gimli::DW_AT_type) {
-                    Some(inner) => ty = inner,
-                    None => return,
-                },
+                // What is inside of a lock of C says nothing to its user.
+                gimli::DW_TAG_typedef
+                    if self.dies.name(ty, &entry).is_some_and(|name| native::WHOLE.contains(&name)) =>
+                {
+                    return;
+                }
+                tag if tag == gimli::DW_TAG_typedef || native::is_qualified(tag) => {
+                    match self.dies.follow(ty, &entry, gimli::DW_AT_type) {
+                        Some(inner) => ty = inner,
+                        None => return,
+                    }
+                }
                 tag => {
                     if self.root.is_empty() {
                         let (path, krate) = type_path(self.dies, ty);
@@ -291,7 +317,7 @@ impl<'a, 'data> Walk<'a, 'data> {
         });
         let field = field.strip_prefix("__").unwrap_or(&field).to_owned();
         match () {
-            () if wrapper => {}
+            () if wrapper || field.is_empty() => {}
             () if library => self.pending = Some(field),
             () => {
                 self.fields.push('.');
@@ -317,14 +343,17 @@ impl<'a, 'data> Walk<'a, 'data> {
         entry: &crate::dies::Entry<'data>,
         offset: u64,
     ) -> Option<(String, Die, u64)> {
-        if entry.tag() != gimli::DW_TAG_member || entry.has_attr(gimli::DW_AT_artificial) {
+        // What a class of C++ inherits is as its own.
+        let inherited = entry.tag() == gimli::DW_TAG_inheritance;
+        if entry.tag() != gimli::DW_TAG_member && !inherited || entry.has_attr(gimli::DW_AT_artificial) {
             return None;
         }
+        let unnamed = if inherited { "" } else { "_" };
         let start = self.dies.number(entry, gimli::DW_AT_data_member_location).unwrap_or(0);
         let ty = self.dies.follow(die, entry, gimli::DW_AT_type)?;
         let rest = offset.checked_sub(start)?;
         (rest < size_of(self.dies, ty)?)
-            .then(|| (self.dies.name(die, entry).unwrap_or("_").to_owned(), ty, rest))
+            .then(|| (self.dies.name(die, entry).unwrap_or(unnamed).to_owned(), ty, rest))
     }
 
     /// The field of an enum at an offset. The variant is not known; a field is named only if it is the only

@@ -62,6 +62,10 @@ pub struct Job {
     pub hang_ms: u64,
     /// The crates whose frames count as the user's own, by crate name (underscores).
     pub crates: Vec<String>,
+    /// Exit statuses besides 0 with which a program that is run as a whole may end. With 0 among them any thread may end it, as is
+    /// usual in C.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ok_exit: Vec<i32>,
     /// When waits may end although a thread could run.
     #[serde(default)]
     pub timeouts: Timeouts,

@@ -253,6 +253,7 @@ structs! {
         memory_mb: u64,
         hang_ms: u64,
         crates: Vec<String>,
+        ok_exit: Vec<i32>,
         timeouts: Timeouts,
         replay: Option<Schedule>,
         traces: u64,

@@ -68,6 +68,7 @@ fn let_others_come_first() {
 
 /// The process ends in an orderly way, with this status.
 pub fn process_ends(code: i32) -> ! {
+    let code = if rt().store.job.ok_exit.contains(&code) { 0 } else { code };
     if code == 0 {
         let_others_come_first();
     }
@@ -109,9 +110,9 @@ pub fn process_ends(code: i32) -> ! {
 pub fn exit_called(code: i32, call: &str) -> ! {
     let r = rt();
     let me = r.current();
+    let whole = r.store.job.entry == Entry::Main && (me == 0 || r.store.job.ok_exit.contains(&code));
     let orderly = r.execution.sched.mode == Mode::Prelude
-        || r.host == Host::Process
-            && (r.execution.sched.threads[me].system || r.store.job.entry == Entry::Main && me == 0);
+        || r.host == Host::Process && (r.execution.sched.threads[me].system || whole);
     if !orderly {
         fail(Kind::Crash, format!("the program ends itself: {call}({code})"), Some(me), here());
     }

@@ -28,6 +28,7 @@ pub fn fail(kind: Kind, message: String, thread: Option<usize>, backtrace: Vec<S
 
 /// The running execution as a failure.
 fn describe(kind: Kind, message: &str, thread: Option<usize>, backtrace: &[Site]) -> Box<Failure> {
+    crate::interpose::streams::flush();
     let r = rt();
     rt().settle_store();
     let threads = (0..r.execution.sched.threads.len())
@@ -223,8 +224,40 @@ pub fn bad_free() -> ! {
 /// The program aborts.
 pub fn aborted() -> ! {
     let me = rt().current();
-    let why = panic_message(Some(me)).map_or(String::new(), |(_, m)| format!(" after a panic: {m}"));
+    let why = panic_message(Some(me)).map(|(_, m)| format!(" after a panic: {m}"));
+    let why = why.or_else(|| Some(format!(": {}", terminated(&rt().store.output)?))).unwrap_or_default();
     fail(Kind::Crash, format!("the program aborted{why}"), Some(me), here())
+}
+
+/// What the runtime of C++ says before it aborts: which exception nobody caught, and what that says of itself.
+fn terminated(output: &[u8]) -> Option<String> {
+    const MARK: &str = "terminate called";
+    let text = String::from_utf8_lossy(output);
+    let said = text.rfind(MARK).map(|at| &text[at..])?;
+    let lines: Vec<&str> = said.lines().take(2).map(str::trim).collect();
+    Some(match lines[..] {
+        [first, what] if what.starts_with("what():") => format!("{first}, {what}"),
+        [first, ..] => first.to_owned(),
+        [] => return None,
+    })
+}
+
+/// An assertion of the program's fails, at the place that it names itself.
+pub fn asserted(what: &str, file: &str, line: u32, function: &str) -> ! {
+    let me = rt().current();
+    let mut backtrace = here();
+    // The place of the call is the better one where both are the same line: it has a column and the compiler's name.
+    if backtrace.first().is_none_or(|at| at.line != line) {
+        let at = Site { function: function.to_owned(), file: file.to_owned(), line, ..Site::default() };
+        backtrace.insert(0, at);
+    }
+    fail(Kind::Panic, what.to_owned(), Some(me), backtrace)
+}
+
+/// The program finds that it has overrun a buffer.
+pub fn smashed(what: &str) -> ! {
+    let me = rt().current();
+    fail(Kind::Crash, what.to_owned(), Some(me), here())
 }
 
 /// Whether an address is just beyond the running thread's stack.
@@ -338,7 +371,9 @@ pub fn test_failed(code: i32) -> ! {
             } else {
                 format!("the program ended with status {code}")
             };
-            fail(Kind::Panic, message, Some(root), Vec::new())
+            // Where it was ended by a call, its functions are still in progress.
+            let pcs: Vec<usize> = r.me().chain(0).take(64).collect();
+            fail(Kind::Panic, message, Some(root), r.store.image.frames(&pcs))
         }
     }
 }

@@ -23,7 +23,8 @@ pub struct Image {
 }
 
 /// Crates whose frames a person does not want to see in a backtrace.
-const PLUMBING: [&str; 7] = ["std", "core", "alloc", "test", "raddle", "panic_unwind", "__rustc"];
+const PLUMBING: [&str; 8] =
+    ["std", "core", "alloc", "test", "raddle", "panic_unwind", "__rustc", raddle_debuginfo::native::SYSTEM];
 /// How the names of the crates begin that a hunt makes.
 const HARNESS: &str = "raddle_harness";
 

@@ -20,7 +20,7 @@
 //! | flags of hooks, and what they are told to leave out | `runtime::globals` `runtime::load` `rewind` `fast::patch` `fast::lazy_tls` `hooks::site_cache` `interpose::unwind` |
 //! | an execution, and a step in it | `runtime` `fast::batch` `fast::step` |
 //! | what a step teaches | `learn` `owners` `progress` |
-//! | children, and how an execution is reported | `export` `child` `leave` `failure` `circle` `conclude` |
+//! | children, and how an execution is reported | `export` `child` `leave` `interpose::streams` `failure` `circle` `conclude` |
 //! | what instrumented code calls, what makes it fast, and which executions may be | `sync` `hooks` `threads` `interpose::tls_keys` `fast` `job` `independence` `search` |
 //! | what a program calls in libc, and how it ends | `tsc` `program` `ending` `interpose` `signals` |
 //! | modes | `execute` `closure` `check` `hunt` `start` |

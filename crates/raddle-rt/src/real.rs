@@ -108,6 +108,7 @@ real! {
     pthread_cancel: fn(libc::pthread_t) -> c_int;
     pthread_tryjoin_np: fn(libc::pthread_t, *mut *mut c_void) -> c_int;
     pthread_timedjoin_np: fn(libc::pthread_t, *mut *mut c_void, *const libc::timespec) -> c_int;
+    pthread_clockjoin_np: fn(libc::pthread_t, *mut *mut c_void, libc::clockid_t, *const libc::timespec) -> c_int;
     system: fn(*const c_char) -> c_int;
     popen: fn(*const c_char, *const c_char) -> *mut libc::FILE;
     posix_spawn: fn(*mut libc::pid_t, *const c_char, *const libc::posix_spawn_file_actions_t, *const libc::posix_spawnattr_t, *const *mut c_char, *const *mut c_char) -> c_int;
@@ -119,6 +120,10 @@ real! {
     sigtimedwait: fn(*const libc::sigset_t, *mut libc::siginfo_t, *const libc::timespec) -> c_int;
     _exit: fn(c_int);
     abort: fn();
+    __assert_fail: fn(*const c_char, *const c_char, u32, *const c_char);
+    __assert_perror_fail: fn(c_int, *const c_char, u32, *const c_char);
+    __stack_chk_fail: fn();
+    __chk_fail: fn();
     write: fn(c_int, *const c_void, size_t) -> isize;
     writev: fn(c_int, *const libc::iovec, c_int) -> isize;
     read: fn(c_int, *mut c_void, size_t) -> isize;

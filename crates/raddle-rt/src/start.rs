@@ -41,6 +41,7 @@ extern "C" fn init(_argc: c_int, argv: *const *const c_char, envp: *const *const
         std::env::set_var("RUST_BACKTRACE", "0");
     }
     let fd = take_message_fd(job.message_fd);
+    crate::interpose::streams::capture();
     let store = match job::store(job) {
         Ok(store) => store,
         Err(why) => {

@@ -6,11 +6,12 @@ use crate::destructors::Destructors;
 use crate::fast;
 use crate::fiber::{Body, Start};
 use crate::heap;
+use crate::progress;
 use crate::rewind;
 use crate::runtime::{self, Inside, Runtime, rt};
 use libc::c_void;
 use raddle_core::{Op, SiteId, ThreadId};
-use raddle_sched::{State, Thread, Wait, WaitKind, join_key};
+use raddle_sched::{Mode, State, Thread, Wait, WaitKind, Woken, join_key};
 
 /// Rounds of destructors at the end of a thread: a destructor may register another.
 const DESTRUCTOR_ROUNDS: usize = 8;
@@ -159,7 +160,26 @@ pub fn end(result: usize) -> arch::Context {
         }
     }
     let _inside = Inside::enter();
+    take_turn_to_end();
     runtime::exit_thread(result)
+}
+
+/// Where somebody asks whether threads have ended, the moment at which one does is a step. A replay does not know yet whether
+/// anybody will.
+fn take_turn_to_end() {
+    let r = rt();
+    let asked = r.store.sites.ends_asked;
+    if !asked && r.execution.sched.mode != Mode::Replay {
+        return;
+    }
+    r.tick();
+    if asked {
+        let handle = r.me().fs;
+        let on = r.var(handle);
+        runtime::step(r.event(SiteId(0), Op::Sync { on, write: true }), State::Ready);
+    } else {
+        progress::patience(SiteId(0));
+    }
 }
 
 fn run_destructors() {
@@ -169,15 +189,41 @@ fn run_destructors() {
     }
 }
 
+/// Whether another thread has ended. Where it has not, it may or may not do so first: a step.
+pub fn has_ended(other: usize, site: SiteId) -> bool {
+    let ended = || matches!(rt().execution.sched.threads[other].state, State::Exited);
+    if !ended() {
+        let r = rt();
+        r.store.learned |= !r.store.sites.ends_asked;
+        r.store.sites.ends_asked = true;
+        let handle = r.execution.sched.threads[other].fs;
+        let on = r.var(handle);
+        let e = r.event(site, Op::Sync { on, write: false });
+        runtime::step(e, progress::before_read());
+        if !ended() {
+            progress::saw(site, handle, 4, runtime::load(handle, 4));
+            rt().record(e);
+        }
+    }
+    ended()
+}
+
+/// The running thread waits for the end of another, until `deadline` if there is one; tells whether it came.
+pub fn ends_before(other: usize, deadline: Option<u64>, site: SiteId) -> bool {
+    let r = rt();
+    if matches!(r.execution.sched.threads[other].state, State::Exited) {
+        return true;
+    }
+    let id = ThreadId(other as u32);
+    let e = r.event(site, Op::Join(id));
+    let w = Wait::new(join_key(id), !0, WaitKind::Join(id), deadline);
+    runtime::wait(e, w) == Woken::Up
+}
+
 /// The running thread waits for the end of another; returns what that returned.
 pub fn join(other: usize, site: SiteId) -> usize {
-    let r = rt();
+    ends_before(other, None, site);
     let id = ThreadId(other as u32);
-    if !matches!(r.execution.sched.threads[other].state, State::Exited) {
-        let e = r.event(site, Op::Join(id));
-        let w = Wait::new(join_key(id), !0, WaitKind::Join(id), None);
-        runtime::wait(e, w);
-    }
     let r = rt();
     r.execution.sched.threads[other].joined = true;
     if !runtime::unrecorded() {

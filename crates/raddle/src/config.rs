@@ -29,6 +29,7 @@ impl Default for Config {
                 memory_mb: 2_048,
                 hang_ms: 10_000,
                 crates: Vec::new(),
+                ok_exit: vec![],
                 timeouts: Timeouts::default(),
                 replay: None,
                 traces: 0,

@@ -346,7 +346,8 @@ pub fn foreign(executable: &Path, libtest: bool) -> Result<Target> {
         fingerprint: fingerprint(&executable)?,
         executable,
         entry: if libtest { Entry::Libtest } else { Entry::Main },
-        crates: vec![name.replace('-', "_")],
+        // What is not Rust in it has no crate, and is told by its source file.
+        crates: vec![name.replace('-', "_"), raddle_debuginfo::native::OWN.to_owned()],
         name,
         source_roots: vec![here.clone()],
         libraries: vec![],

@@ -58,7 +58,11 @@ pub fn run(args: &TestArgs, report: &mut Report) -> Result<()> {
     let jobs = jobs(args.jobs);
     let run = TestRun {
         // Where there are fewer tests than processes allowed, a check may use those left over.
-        job: Job { jobs: (jobs / tests.len().clamp(1, jobs)) as u64, ..job(&args.search) },
+        job: Job {
+            jobs: (jobs / tests.len().clamp(1, jobs)) as u64,
+            ok_exit: args.ok_exit.clone(),
+            ..job(&args.search)
+        },
         args: &args.args,
         origin,
         scratch: scratch.path(),

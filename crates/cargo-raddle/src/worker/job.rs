@@ -19,6 +19,7 @@ pub fn blank(entry: Entry, message_fd: i32) -> Job {
         memory_mb: 0,
         hang_ms: 0,
         crates: vec![],
+        ok_exit: vec![],
         timeouts: Default::default(),
         replay: None,
         traces: 0,

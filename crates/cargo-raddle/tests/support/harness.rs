@@ -127,6 +127,7 @@ impl Worker {
             memory_mb: 64,
             hang_ms: 3_000,
             crates: vec!["harness_fixture".to_owned()],
+            ok_exit: vec![],
             timeouts: Timeouts::default(),
             replay: None,
             traces: 0,

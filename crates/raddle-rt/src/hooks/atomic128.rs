@@ -118,6 +118,30 @@ extern "C" fn compare_exchange(addr: usize, expected: u128, new: u128, mo: i32, 
     old
 }
 
+extern "C" fn compare_exchange_at(
+    addr: usize,
+    expected: *mut u128,
+    new: u128,
+    mo: i32,
+    pc: usize,
+) -> libc::c_int {
+    // SAFETY: the program's own word for what it expects; the compiler does not promise its alignment.
+    unsafe {
+        let wanted = expected.read_unaligned();
+        let old = compare_exchange(addr, wanted, new, mo, pc);
+        if old != wanted {
+            expected.write_unaligned(old);
+        }
+        libc::c_int::from(old == wanted)
+    }
+}
+
+// The return address goes where the ordering of a failure was.
+entry! {
+    "r9" __tsan_atomic128_compare_exchange_strong compare_exchange_at;
+    "r9" __tsan_atomic128_compare_exchange_weak compare_exchange_at;
+}
+
 /// Hook: compare-exchange of 16 bytes. The six argument registers are taken (the ABI passes the ordering of a
 /// failure on the stack), so the return address goes on the stack, too.
 ///

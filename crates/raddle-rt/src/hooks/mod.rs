@@ -27,6 +27,7 @@ macro_rules! entry {
     )* };
 }
 
+mod annotations;
 pub mod atomic;
 pub mod atomic128;
 pub mod calls;

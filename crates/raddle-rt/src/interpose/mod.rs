@@ -3,7 +3,9 @@
 //! A symbol defined here wins over libc's, because the executable is linked with this library first. Each
 //! function forwards to the real one unless the program calls it inside an execution.
 
+mod assert;
 pub mod blocking;
+mod c11;
 pub mod malloc;
 pub mod output;
 pub mod process;
@@ -11,6 +13,7 @@ pub mod pthread;
 pub mod random;
 pub mod signalling;
 pub mod soiling;
+pub mod streams;
 pub mod syscall;
 pub mod threads;
 pub mod time;

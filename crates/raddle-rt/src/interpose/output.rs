@@ -1,7 +1,6 @@
 //! What the program prints is kept instead of shown: thousands of executions print the same.
 
-use super::blocking;
-use crate::heap;
+use super::{blocking, streams};
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use libc::{c_int, c_void, iovec, size_t};
@@ -24,8 +23,7 @@ pub unsafe extern "C" fn write(fd: c_int, data: *const c_void, len: size_t) -> i
     }
     let _inside = Inside::enter();
     // SAFETY: valid by the caller's promise.
-    let bytes = unsafe { std::slice::from_raw_parts(data as *const u8, len) };
-    heap::persistent(|| rt().store.printed(bytes));
+    streams::keep(unsafe { std::slice::from_raw_parts(data as *const u8, len) });
     len as isize
 }
 

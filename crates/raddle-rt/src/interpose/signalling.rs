@@ -7,7 +7,7 @@ use crate::failure::uncontrolled;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use crate::tsc;
-use libc::{c_int, c_void, pthread_t, timespec};
+use libc::{c_int, pthread_t};
 
 /// Notes a timer. One that was set before the first thread counts as well: executions do not inherit it.
 fn note_timer(call: &str) {
@@ -67,8 +67,6 @@ macro_rules! refused {
 refused! {
     pthread_kill(thread: pthread_t, signal: c_int);
     pthread_cancel(thread: pthread_t);
-    pthread_tryjoin_np(thread: pthread_t, result: *mut *mut c_void);
-    pthread_timedjoin_np(thread: pthread_t, result: *mut *mut c_void, time: *const timespec);
 }
 
 /// # Safety

@@ -2,13 +2,14 @@
 
 use super::here;
 use crate::arch;
+use crate::clock;
 use crate::fiber::Start;
 use crate::program;
 use crate::progress;
 use crate::real::real;
 use crate::runtime::{self, Inside, rt};
 use crate::threads;
-use libc::{c_char, c_int, c_void, pthread_attr_t, pthread_t};
+use libc::{c_char, c_int, c_void, clockid_t, pthread_attr_t, pthread_t, timespec};
 use raddle_core::{Op, SiteId, ThreadId};
 use raddle_sched::State;
 use std::ffi::CStr;
@@ -76,11 +77,83 @@ pub unsafe extern "C" fn pthread_join(thread: pthread_t, out: *mut *mut c_void) 
     if matches!(rt().execution.sched.threads[other].state, State::Exited) {
         progress::patience(site);
     }
+    // SAFETY: valid by the caller's promise.
+    unsafe { joined(other, out, site) };
+    0
+}
+
+/// Joins a thread and hands on its result.
+///
+/// # Safety
+/// `out` is null or valid.
+unsafe fn joined(other: usize, out: *mut *mut c_void, site: SiteId) {
     let result = threads::join(other, site);
     if !out.is_null() {
-        // SAFETY: valid by the caller's promise.
+        // SAFETY: by the caller's promise.
         unsafe { *out = result as *mut c_void };
     }
+}
+
+/// # Safety
+/// As in glibc.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_tryjoin_np(thread: pthread_t, out: *mut *mut c_void) -> c_int {
+    if !runtime::controlled() {
+        // SAFETY: forwarded.
+        return unsafe { (real().pthread_tryjoin_np)(thread, out) };
+    }
+    let _inside = Inside::enter();
+    rt().tick();
+    let Some(other) = rt().by_handle(thread as usize) else { return libc::ESRCH };
+    let site = here();
+    if !threads::has_ended(other, site) {
+        return libc::EBUSY;
+    }
+    // SAFETY: valid by the caller's promise.
+    unsafe { joined(other, out, site) };
+    0
+}
+
+/// # Safety
+/// As in glibc.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_timedjoin_np(
+    thread: pthread_t,
+    out: *mut *mut c_void,
+    time: *const timespec,
+) -> c_int {
+    if !runtime::controlled() {
+        // SAFETY: forwarded.
+        return unsafe { (real().pthread_timedjoin_np)(thread, out, time) };
+    }
+    // SAFETY: the same contract, with the clock that it has there.
+    unsafe { pthread_clockjoin_np(thread, out, libc::CLOCK_REALTIME, time) }
+}
+
+/// # Safety
+/// As in glibc.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_clockjoin_np(
+    thread: pthread_t,
+    out: *mut *mut c_void,
+    which: clockid_t,
+    time: *const timespec,
+) -> c_int {
+    if !runtime::controlled() {
+        // SAFETY: forwarded.
+        return unsafe { (real().pthread_clockjoin_np)(thread, out, which, time) };
+    }
+    let _inside = Inside::enter();
+    rt().tick();
+    let Some(other) = rt().by_handle(thread as usize) else { return libc::ESRCH };
+    let site = here();
+    // SAFETY: null, for no limit, or valid by the caller's promise.
+    let deadline = unsafe { time.as_ref() }.map(|t| clock::at(which, *t));
+    if !threads::ends_before(other, deadline, site) {
+        return libc::ETIMEDOUT;
+    }
+    // SAFETY: valid by the caller's promise.
+    unsafe { joined(other, out, site) };
     0
 }
 

@@ -88,8 +88,19 @@ pub fn caller() -> Option<Caller> {
     found
 }
 
-extern "C" fn raised() {
-    if !runtime::controlled() {
+/// Whether an exception is one of C++: those are caught as a matter of course, and tell when nobody does.
+///
+/// # Safety
+/// A live exception.
+unsafe fn is_of_cpp(exception: *const u64) -> bool {
+    const LANGUAGE: u64 = 0xffff_ff00;
+    // SAFETY: the unwinder's header begins with the mark of whoever throws it, of which these bytes name the language.
+    unsafe { *exception & LANGUAGE == u64::from_be_bytes(*b"\0\0\0\0C++\0") }
+}
+
+extern "C" fn raised(exception: *const u64) {
+    // SAFETY: it is about to be thrown.
+    if !runtime::controlled() || unsafe { is_of_cpp(exception) } {
         return;
     }
     let _inside = Inside::enter();

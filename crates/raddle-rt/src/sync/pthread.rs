@@ -7,7 +7,7 @@ use crate::real::real;
 use crate::runtime::{self, rt};
 use libc::{c_int, clockid_t, timespec};
 use raddle_core::protocol::Unexplored;
-use raddle_core::{LockMode, Op, SiteId, VarId};
+use raddle_core::{Event, LockMode, Op, SiteId, VarId};
 use raddle_sched::{Gate, State, Test, Wait, WaitKind, Woken};
 
 /// When a wait ends by itself.
@@ -62,6 +62,7 @@ pub fn lock(addr: usize, mode: LockMode, mutex: bool, site: SiteId) -> c_int {
 /// Takes a lock if it is free.
 pub fn try_lock(addr: usize, mode: LockMode, mutex: bool, site: SiteId) -> c_int {
     let r = rt();
+    tries_locks();
     let lock = r.var(addr);
     let e = r.event(site, Op::TryAcquire { lock, mode });
     runtime::step(e, progress::before_read());
@@ -86,28 +87,39 @@ pub fn try_lock(addr: usize, mode: LockMode, mutex: bool, site: SiteId) -> c_int
     0
 }
 
-/// Takes a lock or gives up at a time. Modelled as one attempt: the time-out may come at any moment.
+/// Somebody tries to take locks, so the moment at which one is given back matters.
+fn tries_locks() {
+    let store = &mut *rt().store;
+    store.learned |= !store.sites.locks_tried;
+    store.sites.locks_tried = true;
+}
+
+/// Takes a lock or gives up at a time.
 pub fn timed_lock(addr: usize, mode: LockMode, mutex: bool, limit: Limit, site: SiteId) -> c_int {
     let r = rt();
-    if r.execution.models.free(addr, mode)
-        || mutex && r.execution.models.is_owner(addr, r.current()) && kind(addr) != 0
-    {
+    let me = r.current();
+    if mutex && r.execution.models.is_owner(addr, me) && kind(addr) != 0 {
         return lock(addr, mode, mutex, site);
     }
     let on = r.var(addr);
+    // Whether it has to wait is decided when it is its turn, not before.
+    runtime::step(r.event(site, Op::TryAcquire { lock: on, mode }), State::Ready);
     let deadline = Some(limit.deadline());
-    loop {
+    while !rt().execution.models.free(addr, mode) {
         let r = rt();
+        r.tick();
         let e = r.event(site, Op::Wait { on, timed_out: false });
         let w = Wait::new(addr, !0, WaitKind::Semaphore, deadline);
         if runtime::wait(e, w) == Woken::TimedOut {
+            rt().record(Event { op: Op::Wait { on, timed_out: true }, ..e });
             return libc::ETIMEDOUT;
         }
-        rt().tick();
-        if rt().execution.models.free(addr, mode) {
-            return lock(addr, mode, mutex, site);
-        }
     }
+    let r = rt();
+    r.execution.models.take(addr, mode, me);
+    r.acquired(addr, mode, site);
+    progress::progressed();
+    0
 }
 
 /// A lock comes to be.
@@ -125,6 +137,12 @@ pub fn destroy(addr: usize) -> c_int {
 pub fn unlock(addr: usize, mutex: bool, site: SiteId) -> c_int {
     let r = rt();
     let me = r.current();
+    if r.store.sites.locks_tried {
+        let mode = if r.execution.models.is_owner(addr, me) { LockMode::Exclusive } else { LockMode::Shared };
+        let lock = r.var(addr);
+        runtime::step(r.event(site, Op::Release { lock, mode }), State::Ready);
+    }
+    let r = rt();
     let Some(l) = r.execution.models.locks.get_mut(&addr) else { return if mutex { 0 } else { libc::EPERM } };
     let mode = match &mut l.owner {
         Some((o, n)) => {
@@ -163,9 +181,17 @@ pub fn by_own_clock(cond: usize, time: timespec) -> Limit {
 
 /// Waits on a condition, giving the mutex back meanwhile.
 pub fn cond_wait(cond: usize, mutex: usize, limit: Option<Limit>, site: SiteId) -> c_int {
-    unlock(mutex, true, site);
     let r = rt();
     let on = r.var(cond);
+    // A signal that no lock orders with this wait may come before it.
+    if r.store.sites.signals_bare {
+        runtime::step(r.event(site, Op::Sync { on, write: true }), State::Ready);
+    } else {
+        progress::patience(site);
+    }
+    rt().tick();
+    unlock(mutex, true, site);
+    let r = rt();
     r.record(r.event(site, Op::Sync { on, write: true }));
     let e = r.event(site, Op::Wait { on, timed_out: false });
     let deadline = limit.map(Limit::deadline);
@@ -185,6 +211,8 @@ pub fn cond_wake(cond: usize, n: usize, site: SiteId) -> c_int {
     let r = rt();
     let on = r.var(cond);
     if runtime::me().held.is_empty() {
+        r.store.learned |= !r.store.sites.signals_bare;
+        r.store.sites.signals_bare = true;
         runtime::step(r.event(site, Op::Sync { on, write: true }), State::Ready);
     } else {
         progress::patience(site);

@@ -1,0 +1,22 @@
+/* A thread that may not have ended when it is asked after. broken: panic */
+#define _GNU_SOURCE
+#include <assert.h>
+#include <pthread.h>
+
+static int result;
+
+static void *work(void *arg) {
+    result = 7;
+    return arg;
+}
+
+int main(void) {
+    pthread_t worker;
+    pthread_create(&worker, NULL, work, NULL);
+    int running = pthread_tryjoin_np(worker, NULL);
+#ifdef BROKEN
+    assert(result == 7); /* found here */
+#endif
+    if (running) pthread_join(worker, NULL);
+    assert(result == 7); /* found here */
+}
