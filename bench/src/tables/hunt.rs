@@ -58,7 +58,7 @@ struct Row {
     others: u64,
     /// Tests made, run, covered and judged per second.
     tests_per_second: f64,
-    /// The same without judging.
+    /// Tests made, run and covered per second, judging left out.
     unjudged_per_second: f64,
     /// Executions of tests per second, judging included.
     executions_per_second: f64,

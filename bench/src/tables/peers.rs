@@ -114,7 +114,7 @@ struct Table {
     program_mode: f64,
     /// Processor time of single-threaded work with hooks and outside any execution, by that of a plain build.
     slowdown_outside: f64,
-    /// The same as thread 0 of an execution.
+    /// Processor time of such work as thread 0 of an execution, by that of a plain build.
     slowdown_inside: f64,
 }
 

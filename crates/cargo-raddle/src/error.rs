@@ -10,7 +10,7 @@ pub enum Error {
     /// The manifest is not there.
     #[error("there is no manifest at `{0}`; --manifest-path must name a Cargo.toml")]
     NoManifest(PathBuf),
-    /// Nor is there one anywhere above.
+    /// There is no Cargo.toml here, nor in any directory above.
     #[error("there is no Cargo.toml in `{0}` or above; name one with --manifest-path")]
     NoPackage(PathBuf),
     /// `cargo metadata` failed.
@@ -19,7 +19,7 @@ pub enum Error {
     /// The crate does not build; cargo's own words, which have been seen go by.
     #[error("cargo could not build what was asked for")]
     Build(String),
-    /// The same of a build that was done silently.
+    /// The crate does not build; cargo's own words, which nobody has seen yet.
     #[error("cargo could not build what was asked for")]
     SilentBuild(String),
     /// The compiler that the directory asks for does not run; its own words, or those of whoever would have started it.

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use std::path::Path;
 
-/// All of it.
+/// The whole fingerprint of some bytes, in hexadecimal digits.
 pub fn full(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
 }

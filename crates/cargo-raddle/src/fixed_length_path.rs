@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Lengths are multiples of this.
 const UNIT: usize = 256;
 
-/// The same path, with as many slashes before its last component as it takes.
+/// A path with as many slashes before its last component as its length needs.
 pub fn padded(path: &Path) -> PathBuf {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return path.to_owned() };
     let length = parent.as_os_str().len() + name.len();

@@ -18,6 +18,7 @@ const ORDER: &[&str] = &[
     "findings",
     "report",
     "test",
+    "native",
     "hunt",
     "build_command",
     "replay_command",

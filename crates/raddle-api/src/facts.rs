@@ -265,7 +265,7 @@ fn shared_state(path: &str) -> Option<&'static str> {
     }
 }
 
-/// The same for types of crates that are not described: their names tell.
+/// What kind of shared state a type of a crate that is not described stands for, by its name.
 fn by_name(name: &str) -> Option<&'static str> {
     let has = |parts: &[&str]| parts.iter().any(|p| name.contains(p));
     if has(&["Atomic"]) {

@@ -43,11 +43,8 @@ pub enum FindError {
 /// (`SegQueue`). Of several types of one name, the only one that can be hunted is meant. For a type that is only used through
 /// another one, that one is meant.
 pub fn find_type<'a>(api: &'a Api, name: &str) -> Result<&'a ApiType, FindError> {
-    let name = name.split('<').next().unwrap_or(name).trim().trim_start_matches("::");
-    let is_meant =
-        |path: &str| path == name || path.strip_suffix(name).is_some_and(|rest| rest.ends_with("::"));
-    let meant: Vec<&ApiType> =
-        api.types.iter().filter(|t| is_meant(&t.path) || t.also.iter().any(|a| is_meant(a))).collect();
+    let name = bare(name);
+    let meant: Vec<&ApiType> = api.types.iter().filter(|t| is_named(t, name)).collect();
     let crate_name = api.crate_name.clone();
     let hunted: Vec<&ApiType> =
         meant.iter().filter(|t| matches!(t.standing, Standing::Candidate { .. })).copied().collect();
@@ -73,6 +70,19 @@ pub fn find_type<'a>(api: &'a Api, name: &str) -> Result<&'a ApiType, FindError>
             Err(FindError::NoSuchType { crate_name, name: name.to_owned(), nearest: near })
         }
     }
+}
+
+/// Whether a user who writes this name means the type: by a path, the end of a path, or the name alone.
+pub fn is_named(ty: &ApiType, name: &str) -> bool {
+    let name = bare(name);
+    let is_meant =
+        |path: &str| path == name || path.strip_suffix(name).is_some_and(|rest| rest.ends_with("::"));
+    is_meant(&ty.path) || ty.also.iter().any(|path| is_meant(path))
+}
+
+/// A name without arguments.
+fn bare(name: &str) -> &str {
+    name.split('<').next().unwrap_or(name).trim().trim_start_matches("::")
 }
 
 /// The most promising type under test by whose methods one comes to a type that is only used through others.
@@ -129,7 +139,8 @@ pub fn nearest(name: &str, among: &[&str]) -> Vec<String> {
         .collect();
     scored.sort();
     scored.dedup();
-    scored.into_iter().take(3).map(|(_, n)| n.to_owned()).collect()
+    let best = scored.first().map(|(d, _)| *d);
+    scored.into_iter().filter(|(d, _)| Some(*d) == best).take(3).map(|(_, n)| n.to_owned()).collect()
 }
 
 /// How many characters have to be inserted, removed, replaced or swapped with their neighbour.
@@ -164,6 +175,7 @@ mod tests {
     #[test]
     fn the_nearest_name_comes_first_and_distant_ones_do_not_come() {
         assert_eq!(nearest("SegQeue", &["ArrayQueue", "SegQueue", "Config"]), ["SegQueue"]);
+        assert_eq!(nearest("Taly", &["Stall", "Tally"]), ["Tally"]);
         assert_eq!(nearest("Queue", &["SegQueue", "ArrayQueue", "Map"]), ["ArrayQueue", "SegQueue"]);
     }
 }

@@ -54,7 +54,7 @@ pub fn list(api: &Api, options: ListOptions) -> String {
     out
 }
 
-/// The same as JSON: an object with the crate, its types in order, and what was left out.
+/// The list as JSON: an object with the crate, its types in order, and what was left out.
 pub fn list_json(api: &Api) -> serde_json::Value {
     let of = |ty: &ApiType| {
         let with = |p: Purpose| -> Vec<String> { ty.with_purpose(p).map(signature).collect() };

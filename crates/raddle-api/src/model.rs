@@ -250,7 +250,7 @@ pub struct Function {
     /// A sentence of its documentation by which its result may be old or rough.
     #[serde(default)]
     pub caveat: Option<String>,
-    /// The same if it looks at the whole object, which those do that take nothing but `self`.
+    /// A sentence by which its result may be old or rough where it looks at the whole object, as functions do that take nothing but `self`.
     #[serde(default)]
     pub caveat_of_whole: Option<String>,
     /// The name of the function that it is like by its documentation.

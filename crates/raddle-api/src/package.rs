@@ -132,6 +132,15 @@ impl Source {
         &self.metadata[&self.package]
     }
 
+    /// Features of the package that are off: what is public behind them is not looked at.
+    pub fn features_off(&self) -> Vec<String> {
+        let nodes = self.metadata.resolve.as_ref().map(|r| r.nodes.as_slice()).unwrap_or_default();
+        let Some(node) = nodes.iter().find(|n| n.id == self.package) else { return Vec::new() };
+        let is_on = |name: &str| node.features.iter().any(|on| on.to_string() == name);
+        let all = self.package().features.keys().filter(|name| *name != "default" && !is_on(name));
+        all.cloned().collect()
+    }
+
     /// The package that provides a crate of this name to `user`, itself or through others; the nearest one.
     pub fn provider(&self, user: &PackageId, crate_name: &str) -> Option<&Package> {
         let nodes = &self.metadata.resolve.as_ref()?.nodes;

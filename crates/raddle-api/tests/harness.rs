@@ -3,11 +3,11 @@
 use raddle_api::harness::{Dependency, HarnessSource, Request, generate};
 use raddle_api::settings::Settings;
 use raddle_api::{Api, Features, Source, discover};
-use raddle_hunt::{Domain, Pass, Role, Sharing, Step, Test, Thunk, Value, wire};
-use std::io::Write;
+use raddle_hunt::{Domain, Pass, Role, Sharing, Step, Test, Thunk, Value};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+
+mod native;
 
 struct Subject {
     api: Api,
@@ -60,27 +60,8 @@ fn thunk<'h>(source: &'h HarnessSource, name: &str) -> &'h Thunk {
         .unwrap_or_else(|| panic!("there is no thunk {name}"))
 }
 
-/// Builds a harness without hooks and runs a test with it.
 fn run(source: &HarnessSource, test: &Test) -> Vec<String> {
-    let target = subject().dir.join("native");
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--offline", "--manifest-path"])
-        .arg(source.dir.join("Cargo.toml"))
-        .arg("--target-dir")
-        .arg(&target)
-        .status()
-        .expect("cargo starts");
-    assert!(status.success(), "the harness does not build");
-    let mut child = Command::new(target.join("debug").join(&source.package))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the harness starts");
-    let text = wire::encode(test);
-    child.stdin.take().expect("it is piped").write_all(text.as_bytes()).expect("the harness reads");
-    let output = child.wait_with_output().expect("the harness ends");
-    assert!(output.status.success(), "{}", output.status);
-    String::from_utf8(output.stdout).expect("text").lines().map(str::to_owned).collect()
+    native::run(source, &subject().dir, test)
 }
 
 #[test]

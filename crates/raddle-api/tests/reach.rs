@@ -5,15 +5,18 @@ use raddle_api::harness::{Dependency, HarnessError, HarnessSource, Request, gene
 use raddle_api::model::{Fact, Standing};
 use raddle_api::settings::{Settings, TypeSettings};
 use raddle_api::{Api, ApiType, Features, Source, discover, find_type};
-use raddle_hunt::{Role, Sharing, Thunk};
+use raddle_hunt::{Domain, Role, Sharing, Step, Test, Thunk, Value};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
+
+mod native;
 
 struct Subject {
     api: Api,
     dependency: Dependency,
     settings: Settings,
     dir: PathBuf,
+    turn: Mutex<()>,
 }
 
 fn subject() -> &'static Subject {
@@ -25,7 +28,7 @@ fn subject() -> &'static Subject {
             Source::local(&manifest, None, Features::default(), &dir.join("doc")).expect("a package");
         let settings = Settings::from_metadata(&source.package().metadata).expect("settings");
         let api = discover(&source).expect("an API");
-        Subject { dependency: Dependency::of(&source), api, settings, dir }
+        Subject { dependency: Dependency::of(&source), api, settings, dir, turn: Mutex::new(()) }
     })
 }
 
@@ -38,7 +41,9 @@ fn is_candidate(name: &str) -> bool {
 }
 
 fn generated(name: &str, settings: &TypeSettings) -> Result<HarnessSource, HarnessError> {
-    let Subject { api, dependency, dir, .. } = subject();
+    let Subject { api, dependency, dir, turn, .. } = subject();
+    // Two tests may ask for one harness.
+    let _turn = turn.lock();
     let cargo = raddle_api::package::cargo();
     generate(&Request { api, target: ty(name), dependency, settings, dir, offline: true, cargo: &cargo })
 }
@@ -93,6 +98,35 @@ fn a_trait_that_only_users_implement_is_implemented_by_the_harness() {
 }
 
 #[test]
+fn a_family_of_handles_runs_each_in_its_thread() {
+    let source = harness("Author");
+    let step = |name: &str, args: &[Value]| Step::new(thunk(&source, name).id, args.to_vec());
+    let slot = Value::Slot;
+    let test = Test {
+        setup: vec![step("book", &[])],
+        give: vec![(0, 0), (1, 1)],
+        suffixes: vec![
+            vec![
+                step("Author::enter", &[slot(0), Value::Int(3)]),
+                step("Reader::entries (through Author)", &[slot(0)]),
+                step("Reader::page (through Author)", &[slot(0)]),
+            ],
+            vec![step("Reader::entries", &[slot(1)])],
+        ],
+        ..Test::default()
+    };
+    let lines = native::run(&source, &subject().dir, &test);
+    let own: Vec<&str> = lines.iter().map(String::as_str).filter(|l| l.starts_with('1')).collect();
+    let expected = [
+        "1 0 Author::enter: &mut Self",
+        "1 1 Reader::entries (through Author): 1",
+        "1 2 Reader::page (through Author): OwnPage(3)",
+    ];
+    assert_eq!(own[..3], expected, "{lines:?}");
+    assert!(lines.iter().any(|l| l.starts_with("2 0 Reader::entries: ")), "{lines:?}");
+}
+
+#[test]
 fn who_makes_a_handle_is_hunted_with_it() {
     for name in ["Tower", "Listener"] {
         let source = harness(name);
@@ -127,9 +161,20 @@ fn a_type_that_is_only_used_through_another_leads_to_that() {
 #[test]
 fn a_default_type_of_another_crate_is_used_although_it_has_no_name_here() {
     let source = harness("Stall");
-    assert_eq!(subjects(&source)[0].0, "Stall<u64>");
+    assert_eq!(subjects(&source)[0].0, "Stall<Canary>");
     let lacking: Vec<&str> = source.dropped.iter().map(|d| d.why.as_str()).collect();
     assert!(source.harness.thunks.iter().any(|t| t.name == "Stall::sell"), "{lacking:?}");
+}
+
+#[test]
+fn a_type_that_holds_anything_is_given_values_that_own_memory_and_know_what_became_of_them() {
+    let source = harness("Stall");
+    let Domain::Wrapped { before, inner, .. } = &thunk(&source, "Stall::sell").params[1] else {
+        panic!("{:?}", thunk(&source, "Stall::sell").params)
+    };
+    assert_eq!(before, "Canary::new(");
+    assert!(matches!(&**inner, Domain::Int { min: 0, .. }), "{inner:?}");
+    assert!(source.harness.imports.contains(&"use raddle::Canary;".to_owned()));
 }
 
 #[test]
@@ -149,4 +194,14 @@ fn a_constructor_of_the_settings_that_makes_something_else_is_refused_with_both_
     let settings = TypeSettings { constructors: vec!["7u8".to_owned()], ..TypeSettings::default() };
     let error = generated("Kiosk", &settings).expect_err("no object").to_string();
     assert!(error.contains("expected `Kiosk`, found `u8`"), "{error}");
+}
+
+#[test]
+fn features_that_are_off_are_named_because_what_is_behind_them_is_not_seen() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/hunt-me/Cargo.toml");
+    let off = |no_default: bool| {
+        let features = Features { no_default, ..Features::default() };
+        Source::local(&manifest, None, features, &subject().dir).expect("a package").features_off()
+    };
+    assert_eq!((off(true), off(false)), (vec!["forbids".to_owned()], vec![]));
 }

@@ -307,7 +307,7 @@ fn fold(
     folded
 }
 
-/// The same for a record of ours.
+/// What a record of ours says, in the form of the oracle's result.
 fn result_of(record: &Record, breaches: BTreeSet<Breach>) -> Result {
     let edges = record.pairs().flat_map(|pair| record.edges(pair).map(move |(t, n)| ((pair, *t), n)));
     Result {

@@ -8,7 +8,7 @@ use std::mem::{offset_of, size_of};
 use raddle_debuginfo::{DebugInfo, LockFamily, Name, Word};
 use support::{Calls, compile};
 
-/// The same source, compiled into the test for the layout of its types.
+/// The source of the fixture, compiled into the test for the layout of its types.
 #[allow(dead_code)]
 #[path = "fixtures/memory.rs"]
 mod fixture;

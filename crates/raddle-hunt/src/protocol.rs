@@ -63,7 +63,7 @@ pub struct Reply {
 /// Processor time of a worker, in microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Spent {
-    /// All of it.
+    /// All of the processor time.
     pub all: u64,
     /// For running sequential orders and comparing.
     pub judge: u64,
@@ -146,8 +146,8 @@ pub struct RunReply {
     /// Decisions with at least two possibilities, in all of them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub decisions: u64,
-    /// With `expects`: how much was done: accesses to memory, whether they matter or not, and one for each 16 bytes on the heap
-    /// when there was most; [`LONGEST_TRIAL`] or more if the execution was given up for that.
+    /// What a trial run cost (where `expects` is set): instrumented accesses, and one for each 16 bytes of the heap at its largest;
+    /// [`LONGEST_TRIAL`] or more if the execution was given up for that.
     #[serde(default, skip_serializing_if = "is_default")]
     pub effort: u64,
     /// Whether the strategy had nothing left to try.

@@ -115,7 +115,7 @@ impl Paths {
         self.intern(path)
     }
 
-    /// The same location, known to have another type.
+    /// A location that is known to have another type than its path says.
     pub fn retype(&mut self, id: PathId, ty: Arc<Ty>) -> PathId {
         let path = self.get(id);
         if path.ty == ty { id } else { self.intern(Path { ty, ..(*path).clone() }) }

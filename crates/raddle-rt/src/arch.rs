@@ -49,7 +49,7 @@ pub unsafe extern "C" fn switch(save: *mut usize, to: usize, fs: usize) {
     )
 }
 
-/// The same in the middle of a function, where the last switch, or [`set_fs_base`], has set the thread pointer and nobody else
+/// Switches stacks in the middle of a function, where the last switch, or [`set_fs_base`], has set the thread pointer and nobody else
 /// since: most switches are like that. The stack pointers to save and to continue with lie `SP` bytes behind `before` and `next`,
 /// which may be the same.
 ///
@@ -88,7 +88,7 @@ pub unsafe fn switch_again<const SP: usize>(before: usize, next: usize, fs: usiz
     }
 }
 
-/// The same where the stack pointer that was saved at `next` has been looked up already and is in `ahead`, unless `next` is `before`:
+/// Switches stacks as [`switch_again`] does where the stack pointer that was saved at `next` has been looked up already and is in `ahead`, unless `next` is `before`:
 /// to look there takes a while, in which a processor could do nothing else. Looks up the one at `later`, for the next time.
 ///
 /// # Safety

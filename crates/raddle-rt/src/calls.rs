@@ -23,7 +23,7 @@ pub struct Calls {
     len: usize,
     room: usize,
     at: *mut usize,
-    /// That memory, all of it in use as far as the list knows.
+    /// The memory that `at` points to, all of it in use as far as the vector knows.
     slots: Vec<usize>,
 }
 

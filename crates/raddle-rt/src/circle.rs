@@ -32,8 +32,15 @@ struct Walk {
     steps: u64,
     /// The heartbeat when it began: whoever takes a visible step is in no circle.
     beat: u64,
-    /// Those before which it was the program that ran.
+    /// Instructions before which it was the program that ran, not the runtime.
     own: u64,
+    /// Where the runtime's code is.
+    library: (usize, usize),
+    /// The instruction before was one of the runtime's, and there has been such a one.
+    in_runtime: bool,
+    hooked: bool,
+    /// Another state is to be remembered.
+    due: bool,
     looks: u32,
     registers: u64,
     memory: Option<u64>,
@@ -43,10 +50,15 @@ static WALK: Controlled<Option<Walk>> = Controlled::new(None);
 
 /// Begins a walk.
 fn begin() {
+    let library = own_memory();
     WALK.set(Some(Walk {
         steps: 0,
         beat: rt().store.heartbeat,
         own: 0,
+        library: (library.start, library.end),
+        in_runtime: false,
+        hooked: false,
+        due: false,
         looks: 0,
         registers: 0,
         memory: None,
@@ -86,36 +98,51 @@ pub fn trapped(info: &siginfo_t, context: &mut ucontext_t) -> bool {
 
 impl Walk {
     /// Looks at the thread before its next instruction. Registers are compared by Brent's algorithm, as in
-    /// [`Circle`](crate::rounds::Circle). Tells whether the thread has been here before.
+    /// [`Circle`](raddle_sched::Circle). Tells whether the thread has been here before.
     fn step(&mut self, context: &ucontext_t) -> bool {
         self.steps += 1;
         if self.steps > MOST || self.looks > LOOKS || asks_outside(context) {
             give_up();
         }
         // What the runtime does is not the program's state.
-        if !runtime::controlled() {
+        let pc = context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
+        if !runtime::controlled() || (self.library.0..self.library.1).contains(&pc) {
+            self.in_runtime = true;
             return false;
         }
+        let returned = std::mem::take(&mut self.in_runtime);
+        self.hooked |= returned;
         self.own += 1;
-        let registers = registers(context);
+        let registers = if returned { preserved(context) } else { registers(context) };
         if self.registers == registers && self.memory.is_some() {
             let memory = self.look(context);
             if memory == self.memory {
                 return true;
             }
             self.memory = memory;
-        } else if self.own.is_power_of_two() || self.memory.is_none() {
+        } else if self.remembers(returned) {
             self.registers = registers;
             self.memory = self.look(context);
         }
         false
     }
 
+    /// Whether this state is to be remembered: the first one, and later ones at every power of two. Where hooks are called, it is the next
+    /// one in which a hook has just returned, if such a one comes in time: what hooks leave behind in registers tells of their counters.
+    fn remembers(&mut self, returned: bool) -> bool {
+        let again = self.own.is_power_of_two();
+        let late = again && self.due;
+        self.due |= again || self.memory.is_none();
+        let now = self.due && (returned || late || !self.hooked);
+        self.due &= !now;
+        now
+    }
+
     /// A digest of the program's memory, but for what lies beyond the end of the running thread's stack, where this runs.
     fn look(&mut self, context: &ucontext_t) -> Option<u64> {
         self.looks += 1;
         let _inside = Inside::enter();
-        let own = own_memory();
+        let own = self.library.0..self.library.1;
         let mine = |at: usize| heap::owns(at) || signal_stack::owns(at) || own.contains(&at);
         let Some(pages) = rewind::worth_keeping(|at| !mine(at)).filter(|_| !rewind::shares_memory()) else {
             give_up()
@@ -172,6 +199,30 @@ fn registers(context: &ucontext_t) -> u64 {
     let length = saved(LENGTH_AT);
     let bytes = if length as u32 == MAGIC { (length >> 32) as usize } else { 512 };
     (0..bytes / 8).fold(mix(general ^ flags as u64), |d, i| mix(d ^ saved(i)))
+}
+
+/// A digest of the registers that matter where a hook has just returned: those that a call preserves, what it returns, and how numbers are
+/// rounded.
+fn preserved(context: &ucontext_t) -> u64 {
+    const MATTER: [c_int; 10] = [
+        libc::REG_RIP,
+        libc::REG_RSP,
+        libc::REG_RBP,
+        libc::REG_RBX,
+        libc::REG_R12,
+        libc::REG_R13,
+        libc::REG_R14,
+        libc::REG_R15,
+        libc::REG_RAX,
+        libc::REG_RDX,
+    ];
+    /// Flags that tell what has happened, not what is to be done.
+    const STATUS: u32 = 0x3f;
+    let machine = &context.uc_mcontext;
+    let general = MATTER.iter().fold(1, |d, &r| mix(d ^ machine.gregs[r as usize] as u64));
+    // SAFETY: the kernel saves the state of these units there.
+    let (x87, sse) = unsafe { ((*machine.fpregs).cwd, (*machine.fpregs).mxcsr) };
+    mix(general ^ u64::from(x87) << 32 ^ u64::from(sse & !STATUS))
 }
 
 /// Whether the next instruction brings something in from outside: a system call, the time, chance.

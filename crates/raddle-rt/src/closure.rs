@@ -1,7 +1,7 @@
 //! Searches over closures: the loop behind `raddle::check`.
 //!
 //! A forked child calls the closure again and again, as long as that ends well and executions do not depend on each other (see
-//! [`independence`](crate::independence)). The parent deals with what a child ends with: a failure, a search for several processes, or
+//! [`independence`]). The parent deals with what a child ends with: a failure, a search for several processes, or
 //! an execution that is to be repeated.
 
 use crate::budget::{is_late, spent_ms};
@@ -87,12 +87,12 @@ pub fn run_loop(start: Start, arg: usize) -> Stop {
 /// Repeats an execution that failed in a child of its own, if it was not recorded, or not the first of its child; tells what became
 /// of that child where it was not recorded.
 fn look_again(store: &mut Store, fate: Fate, first: bool, start: Start, arg: usize) -> Fate {
-    let run = || {
+    let run = |kind| {
         let r = rt();
         r.begin_loop();
         messages::hide_output();
         signals::install();
-        r.execute(start, arg);
+        r.execute(start, arg, kind);
     };
     if store.unrecorded {
         return fast::look_again(store, &fate, run);
@@ -127,7 +127,7 @@ fn execute_all(store: &mut Store, start: Start, arg: usize, statics: &Statics) -
         if let Some(stop) = next(store) {
             break stop;
         }
-        fast::execute(|| r.execute(start, arg));
+        fast::execute(|kind| r.execute(start, arg, kind));
         conclude(store, Outcome::Passed);
         if independence::is_time_to_compare(store.stats.executions) && statics.have_changed() {
             ends(store, End::Dependent)

@@ -11,7 +11,7 @@ pub struct Destructor {
     pub site: SiteId,
     /// Raw events of the thread before it.
     pub raw: u64,
-    /// Those of them that showed nothing.
+    /// Raw events of the thread before it that showed nothing.
     pub dull: u64,
 }
 

@@ -35,7 +35,7 @@ pub fn finish() -> ! {
     unsafe { arch::go_on(host) }
 }
 
-/// As [`finish`] by going on with the context that this returns.
+/// Ends an execution in which nothing went wrong; returns the context to go on with, if the process goes on.
 fn finish_on_return() -> arch::Context {
     failure::judge_unjoined();
     let r = rt();

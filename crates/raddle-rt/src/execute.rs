@@ -5,16 +5,16 @@ use crate::fiber::Start;
 use crate::leave::count;
 use crate::memory::{self, GRAIN};
 use crate::messages;
-use crate::runtime::{self, Host, Inside, Runtime};
+use crate::runtime::{self, ExecutionKind, Host, Inside, Runtime};
 use crate::signals;
 use crate::store::Store;
 use raddle_sched::{ENDLESS_PATIENCE, Mode, Rules};
 
 /// The rules of the next execution of a closure.
-fn rules(store: &Store) -> Rules {
+fn rules(store: &Store, kind: ExecutionKind) -> Rules {
     let mut rules = store.rules();
-    rules.recorded = !runtime::unrecorded();
-    if fast::hooks_are_out() || store.repeats && !store.impatient {
+    rules.recorded = kind != ExecutionKind::Unrecorded;
+    if fast::hooks_are_out() || kind == ExecutionKind::Repeated && !store.impatient {
         rules.patience = ENDLESS_PATIENCE;
     }
     rules
@@ -39,9 +39,10 @@ impl Runtime {
     }
 
     /// One execution of a closure, in this process.
-    pub fn execute(&mut self, start: Start, arg: usize) {
+    pub fn execute(&mut self, start: Start, arg: usize, kind: ExecutionKind) {
         let _inside = Inside::enter();
-        self.begin(rules(self.store));
+        runtime::set_kind(kind);
+        self.begin(rules(self.store, kind));
         self.forget_batch();
         let heap = memory::heap();
         heap.begin();

@@ -6,7 +6,7 @@
 //! strategy's state, what was learned, the trace, a failure) its parent sees, also after a crash. Which
 //! region an allocation comes from is decided by [`persistent`]; memory is freed where it came from.
 //!
-//! Only one thread of a process ever runs runtime code (see `control`), so there is no lock.
+//! Only one thread of a process ever runs runtime code (INV-ONE-THREAD in ARCHITECTURE.md), so there is no lock.
 
 use crate::controlled::Controlled;
 use std::alloc::{GlobalAlloc, Layout};

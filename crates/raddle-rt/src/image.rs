@@ -290,7 +290,7 @@ fn mapped(path: &CStr, inherit: bool) -> Option<&'static [u8]> {
     }
 }
 
-/// The same mode in the words of the core.
+/// A mode of debug information in the words of the core.
 pub fn mode(m: raddle_debuginfo::LockMode) -> LockMode {
     match m {
         raddle_debuginfo::LockMode::Exclusive => LockMode::Exclusive,

@@ -14,6 +14,7 @@ use crate::child::SAID;
 use crate::heap;
 use crate::job;
 use crate::rewind::Mapping;
+use crate::runtime::ExecutionKind;
 use crate::store::{End, Store};
 use raddle_core::protocol::Failure;
 
@@ -27,7 +28,7 @@ pub struct Statics {
 }
 
 impl Statics {
-    /// Those of the program, if executions are to be compared at all.
+    /// The statics of the program, if executions are to be compared at all.
     pub fn of_program(store: &mut Store) -> Statics {
         if store.isolates || store.replay.is_some() {
             return Statics::default();
@@ -70,7 +71,7 @@ pub fn is_time_to_compare(executions: u64) -> bool {
 
 /// Whether the failure in the store comes again under its schedule in a child that has run nothing before, in which `run`
 /// executes it.
-pub fn fails_alone(store: &mut Store, run: impl FnOnce()) -> bool {
+pub fn fails_alone(store: &mut Store, run: impl FnOnce(ExecutionKind)) -> bool {
     let Some(found) = store.failure.take() else { return false };
     let before = heap::persistent(|| {
         let (trace, schedule) = job::empty();
@@ -82,7 +83,7 @@ pub fn fails_alone(store: &mut Store, run: impl FnOnce()) -> bool {
     store.begin();
     let pid = child::fork();
     if pid == 0 {
-        run();
+        run(ExecutionKind::Replay);
         crate::quit(SAID)
     }
     let fate = child::wait_for(pid, store);

@@ -59,7 +59,6 @@ pub fn store(job: Job) -> Result<&'static mut Store, String> {
             dice: None,
             impatient: false,
             guessed: false,
-            repeats: false,
             never_unrecorded: false,
             parallel: Past::default(),
             now_ms: 0,

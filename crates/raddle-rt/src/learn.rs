@@ -45,7 +45,7 @@ pub fn remember_end(site: SiteId, addr: usize, size: usize, excused: impl Fn(Thr
     let r = rt();
     let mut learned = false;
     for a in &unordered {
-        let unprotected = !r.execution.locksets.exclude(a.locks, mine.locks) && !r.store.repeats;
+        let unprotected = !r.execution.locksets.exclude(a.locks, mine.locks) && !runtime::is_repeated();
         for site in [a.site, mine.site] {
             learned |= site != POINT && r.store.sites.learn(site, unprotected);
         }
@@ -72,7 +72,7 @@ fn touch_shadow(site: SiteId, addr: usize, size: usize, write: bool) {
     let sites = &mut r.store.sites;
     let locksets = &r.execution.locksets;
     let mut learned = false;
-    let repeats = r.store.repeats;
+    let repeats = runtime::is_repeated();
     r.execution.shadow.touch(
         addr,
         size.min(256),

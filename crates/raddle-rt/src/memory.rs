@@ -67,7 +67,7 @@ type Unused = (usize, *mut Block);
 
 /// The blocks of one size.
 struct Class {
-    /// Those that were freed.
+    /// The blocks of this size that were freed.
     free: Vec<Unused>,
     /// The next of the current chunk, and the first that there is no description of yet.
     next: Unused,
@@ -497,7 +497,7 @@ pub fn limit(mb: u64) -> usize {
     }
 }
 
-/// That of the program.
+/// The heap of the program.
 static HEAP: Controlled<*mut Heap> = Controlled::new(std::ptr::null_mut());
 
 /// The program's heap.

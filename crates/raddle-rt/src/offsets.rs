@@ -12,14 +12,14 @@ pub struct Offsets(Vec<(c_int, off_t)>);
 const STANDARD: c_int = 2;
 
 impl Offsets {
-    /// As they are now.
+    /// The positions of the descriptors that are open now.
     pub fn now() -> Self {
         let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
         let fds = entries.filter_map(|e| e.file_name().to_str()?.parse().ok());
         Offsets(fds.filter(|&fd| fd > STANDARD).filter_map(|fd| Some((fd, position(fd)?))).collect())
     }
 
-    /// As they were then.
+    /// Puts the descriptors back to these positions.
     pub fn restore(&self) {
         for &(fd, at) in &self.0 {
             // SAFETY: a plain system call.

@@ -34,7 +34,7 @@ pub fn given_up(count: usize, site: SiteId) {
     }
 }
 
-/// The same for a weak reference; where a destructor has run, the last owner's own, which comes after it.
+/// A weak reference is given up; where a destructor has run, that of the last owner, which comes after it.
 pub fn weak_given_up(weak: usize, site: SiteId) {
     dull();
     if !is_looked_at() {
@@ -89,7 +89,7 @@ pub fn dull() {
     me().owners.dull += 1;
 }
 
-/// The same if that is so, and it is a plain access of a destructor: one of std to the heap or to the thread's own stack.
+/// A plain access of a destructor: it shows nothing if it is one of std to the heap or to the thread's own stack.
 #[cold]
 pub fn meet(pc: usize, addr: usize, size: usize) {
     let own = in_stack(me().private, addr + size - 1);

@@ -2,7 +2,7 @@
 //!
 //! The parent (the *zygote*) stops where executions begin, that is where the test is about to create its first thread, and forks a child
 //! for each of them. A child runs many executions, one after the other, as long as they end well and it can be put back to where
-//! executions begin (see [`rewind`](crate::rewind)).
+//! executions begin (see [`rewind`]).
 
 use crate::budget::spent_ms;
 use crate::child::{fork, start_ticking, wait_for};
@@ -11,7 +11,7 @@ use crate::hooks;
 use crate::messages;
 use crate::offsets::Offsets;
 use crate::rewind;
-use crate::runtime::rt;
+use crate::runtime::{self, ExecutionKind, rt};
 use crate::signals;
 use crate::store::Store;
 use raddle_core::protocol::Entry;
@@ -62,6 +62,8 @@ fn serve() {
                 patience: PATIENCE,
                 ..store.rules()
             });
+            let replay = store.replay.is_some();
+            runtime::set_kind(if replay { ExecutionKind::Replay } else { ExecutionKind::Recorded });
             r.note_company();
             r.renew_patience(r.current());
             return;

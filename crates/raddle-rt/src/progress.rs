@@ -56,7 +56,7 @@ pub fn progressed() {
     me().progressed();
 }
 
-/// As [`progressed`] in an unrecorded execution, where nobody asks for circles.
+/// Notes a visible write in an unrecorded execution, where nobody asks for circles.
 #[inline(always)]
 pub fn progressed_unrecorded() {
     me().progressed_unrecorded();

@@ -11,9 +11,9 @@ use raddle_core::protocol::{Timeouts, Unexplored};
 use raddle_core::{Schedule, strategy};
 use raddle_sched::{EarlyEnds, LONG_PATIENCE, Limits, Mode, PATIENCE, Rules};
 
-/// So many executions come before the first in which waits may end early,
+/// So many executions come before the first in which waits may end early.
 const PUNCTUAL: u64 = 100;
-/// and then it is one in so many.
+/// Waits may end early in one of so many executions after [`PUNCTUAL`].
 const RARELY: u64 = 8;
 /// One in so many executions of a test of a hunt, which are few.
 const RARELY_IN_HUNTS: u64 = 16;
@@ -56,7 +56,7 @@ impl Store {
         self.strategy.begin()
     }
 
-    /// The same for the executions of a test of a hunt, which have one strategy.
+    /// Prepares the execution with this number of a test of a hunt, whose search has one strategy.
     pub fn begin_hunted(&mut self, number: u64) {
         let late = self.job.timeouts == Timeouts::Late && !self.strategy.is_systematic();
         self.late = late && number.is_multiple_of(RARELY_IN_HUNTS);

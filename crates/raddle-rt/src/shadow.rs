@@ -76,7 +76,7 @@ impl Cell {
 const BYTES: u32 = 0xff00;
 const SAME_KIND: u32 = BYTES | 1;
 
-/// As many as fit in two lines of the cache.
+/// Cells of a block: as many as fit in two lines of the cache.
 const CELLS: usize = 9;
 
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ pub const STACK: usize = 256 << 10;
 
 static OWN: Controlled<usize> = Controlled::new(0);
 
-/// It begins at this address.
+/// Says at which address the stack of the handlers begins.
 pub fn is_at(addr: usize) {
     OWN.set(addr);
 }

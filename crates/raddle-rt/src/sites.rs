@@ -277,7 +277,7 @@ impl Sites {
             Some(v) => v == LIBRARY || v == COUNT,
             None => {
                 let library = image.is_library(pc);
-                // An address in the user's code gets number 0 here: it is never asked for as a site.
+                // 0 stands for the user's code: such an address is a call frame, never an access, so it needs no site.
                 self.by_pc.set(pc as u64, if library { LIBRARY } else { 0 });
                 library
             }

@@ -39,7 +39,7 @@ pub struct Store {
     pub job: Job,
     /// The search.
     pub strategy: Box<dyn Strategy>,
-    /// The same for the executions that follow other rules about time, once there was one of the others.
+    /// The search of the executions that follow the other rules about time, once there was one of them (see `search`).
     pub other: Option<Box<dyn Strategy>>,
     /// Executions draw random numbers.
     pub draws: bool,
@@ -93,8 +93,6 @@ pub struct Store {
     pub impatient: bool,
     /// A call of a sequential order was interrupted in the execution in progress because it seemed to wait, which is not certain.
     pub guessed: bool,
-    /// The execution in progress repeats an unrecorded one with the same dice: nothing is learned that would change its steps.
-    pub repeats: bool,
     /// No execution is to be one.
     pub never_unrecorded: bool,
     /// How searching in several processes went.
@@ -103,7 +101,7 @@ pub struct Store {
     pub quiet_means_passed: bool,
     /// Milliseconds since the search began, as the parent last looked.
     pub now_ms: u64,
-    /// The same when progress was last reported.
+    /// Milliseconds since the search began when progress was last reported.
     pub progress_ms: u64,
     /// How much of each thread's stack others have reached into.
     pub reached: Reached,

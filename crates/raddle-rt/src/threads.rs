@@ -17,7 +17,7 @@ use raddle_sched::{State, Thread, Wait, WaitKind, Woken, join_key};
 const DESTRUCTOR_ROUNDS: usize = 8;
 
 impl Body {
-    /// That of a thread that nothing is known about yet.
+    /// What the runtime keeps of a thread that nothing is known about yet.
     pub fn new(fs: usize) -> Body {
         Body {
             sp: 0,
@@ -44,7 +44,7 @@ impl Body {
         }
     }
 
-    /// That of a new thread in the memory of this one.
+    /// What the runtime keeps of a new thread, in the memory of this one.
     fn succeed(&mut self, fs: usize) -> Body {
         let mut calls = std::mem::take(&mut self.calls);
         let mut dtors = std::mem::take(&mut self.dtors);

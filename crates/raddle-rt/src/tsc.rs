@@ -42,7 +42,7 @@ pub fn trap() {
     TRAPPED.set(set(libc::PR_TSC_SIGSEGV));
 }
 
-/// The same before the first thread of the test.
+/// Makes reading the counter a fault before the first thread of the test, as [`trap`] does later.
 pub fn trap_early() {
     // SAFETY: a handler with the right signature; one running thread.
     unsafe {

@@ -20,10 +20,10 @@ pub trait FrontEnd: Memory {
     /// The dice of a search that does nothing but throw them.
     fn dice(&mut self) -> Option<&mut Dice>;
 
-    /// One of so many threads, if the search need not look at them.
+    /// Chooses among `enabled` threads, if the search need not look at them.
     fn choose_blindly(&mut self, enabled: usize) -> Option<usize>;
 
-    /// One of the threads that are about to do this. `last` took the last step, and so many decisions came before.
+    /// Chooses among the threads whose pending events these are; `last` took the last step, and `decision` decisions came before.
     fn choose(&mut self, enabled: &[Event], last: ThreadId, decision: usize) -> Choice;
 
     /// Whether the search is asked where only one thread can go on, too.

@@ -143,7 +143,7 @@ impl<B> Scheduler<B> {
         true
     }
 
-    /// A wait ends because its time has come. Does nothing to those who do not wait.
+    /// Ends a wait because its time has come; does nothing unless the thread is in a wait.
     pub(crate) fn expire(&mut self, i: usize) {
         let t = &mut self.threads[i];
         if let State::Waiting(w) = t.state {

@@ -104,6 +104,11 @@ impl SmallSet {
         self.0.count_ones() as usize
     }
 
+    /// Whether there is nobody in it.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
     /// The members, ascending.
     pub fn iter(self) -> impl Iterator<Item = usize> {
         (0..BITS).filter(move |&i| self.0 >> i & 1 == 1).take(self.count())
@@ -145,7 +150,7 @@ static NTH: [[u8; 8]; 256] = {
 
 /// The members of a set, ascending.
 pub struct Members<'a> {
-    /// Those of the word at hand that are left, and the first that could be in it.
+    /// Members in the word at hand that are left, and the first that could be in it.
     word: u64,
     from: usize,
     /// The words after it.
@@ -211,7 +216,7 @@ impl Queues {
         (others == 0 && !self.many && able != 0).then_some(SmallSet(able))
     }
 
-    /// Those before a lock that is free.
+    /// Threads before a lock that is free.
     #[inline(always)]
     pub fn passing<M: Memory>(&self, memory: &M) -> SmallSet {
         let (mut left, mut open) = (self.gated, 0);
@@ -299,5 +304,51 @@ impl Queues {
                 self.unclear.insert(i)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Queues in which some threads are ready and one, with this number, runs.
+    fn queues(ready: &[usize], runs: usize) -> Queues {
+        let mut queues = Queues::default();
+        ready.iter().for_each(|&i| queues.note(i, &State::Ready, false));
+        queues.note(runs, &State::Unsettled, false);
+        queues
+    }
+
+    #[test]
+    fn a_set_is_the_same_whether_its_members_have_small_numbers_or_large_ones() {
+        for members in [vec![0, 3, 7], vec![1, 63, 64, 200], vec![130]] {
+            let mut set = ThreadSet::default();
+            members.iter().for_each(|&i| set.insert(i));
+            assert_eq!((set.len(), set.iter().collect::<Vec<_>>()), (members.len(), members.clone()));
+            for (k, &i) in members.iter().enumerate() {
+                assert_eq!(set.nth(k), Some(i));
+            }
+            assert_eq!(set.nth(members.len()), None);
+            members.iter().for_each(|&i| set.remove(i));
+            assert!(set.is_empty());
+        }
+    }
+
+    #[test]
+    fn who_is_able_is_known_at_once_only_where_everybody_stands_still() {
+        let toy = crate::toy::Toy::default();
+        let able =
+            |queues: &Queues, can| queues.able_with(2, can, &toy).map(|able| able.iter().collect::<Vec<_>>());
+        let mut q = queues(&[0, 1], 2);
+        assert_eq!((able(&q, true), able(&q, false)), (Some(vec![0, 1, 2]), Some(vec![0, 1])));
+        q.note(1, &State::Spinning, false);
+        assert_eq!(able(&q, true), None, "what it reads has to be looked at");
+        q.note(1, &State::Unsettled, false);
+        assert_eq!(able(&q, true), None, "it runs towards its next step");
+        q.note(1, &State::Exited, false);
+        assert_eq!(able(&q, true), Some(vec![0, 2]));
+        q.note(0, &State::Ready, true);
+        assert_eq!(able(&q, true), None, "the harness waits for the test");
+        assert_eq!(able(&queues(&[70], 2), true), None, "there are too many threads");
     }
 }

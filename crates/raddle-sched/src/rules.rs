@@ -6,9 +6,9 @@ use raddle_core::protocol::Timeouts;
 /// Raw events without a decision after which a thread is made to yield: it may be spinning on memory that
 /// is not known to be shared yet.
 pub const PATIENCE: u64 = 2_000;
-/// As [`PATIENCE`] where calls are not to be interrupted: one that does much must not be taken for one that waits.
+/// [`PATIENCE`] where calls are not to be interrupted: one that does much must not be taken for one that waits.
 pub const LONG_PATIENCE: u64 = 200_000;
-/// As [`PATIENCE`] where accesses are not counted.
+/// [`PATIENCE`] where accesses are not counted.
 pub const ENDLESS_PATIENCE: u64 = u64::MAX / 2;
 /// For how long a thread may be kept from running, in virtual nanoseconds.
 const LONGEST: u64 = 60 * SECOND;
@@ -55,7 +55,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Those of the one thread before the first execution.
+    /// The rules of the prelude, the one thread before the first execution.
     pub fn prelude() -> Rules {
         Rules {
             mode: Mode::Prelude,

@@ -15,7 +15,7 @@ use raddle_core::{Event, Op, ThreadId, Transfer};
 /// The scheduler of one execution.
 #[derive(Debug)]
 pub struct Scheduler<B> {
-    /// All threads so far, by number. Boxed, because a front-end may keep the address of one.
+    /// All threads so far, by number. They stay where they are: a front-end may keep the address of one.
     pub threads: Vec<Box<Thread<B>>>,
     /// Who stands where; kept by [`Scheduler::set_state`] together with each thread's own state.
     pub queues: Queues,
@@ -70,7 +70,7 @@ pub struct Scheduler<B> {
 }
 
 impl<B> Scheduler<B> {
-    /// That of an execution without threads.
+    /// The scheduler of an execution without threads.
     pub fn new(rules: Rules) -> Self {
         let mut new = Scheduler {
             threads: Vec::new(),
@@ -118,16 +118,53 @@ impl<B> Scheduler<B> {
         self.replay_at = rules.followed;
     }
 
-    /// That of the next execution, in the memory of this one, with its threads for later use.
+    /// Turns this into the scheduler of the next execution, in the memory it has; returns the threads for later use. Every field is
+    /// named, so that none can be forgotten.
     pub fn succeed(&mut self, rules: Rules) -> Vec<Box<Thread<B>>> {
-        let mut before = std::mem::replace(self, Scheduler::new(rules));
-        before.queues.clear();
-        before.marks.clear();
-        before.rounds.clear();
-        before.able.clear();
-        (self.queues, self.marks, self.rounds) = (before.queues, before.marks, before.rounds);
-        (self.able, self.enabled) = (before.able, before.enabled);
-        before.threads
+        let Scheduler {
+            threads,
+            queues,
+            mode: _,
+            steps,
+            visible,
+            decisions,
+            clock,
+            root,
+            root_ended_at,
+            alive,
+            patience: _,
+            patient: _,
+            recorded: _,
+            harness_goes_on,
+            uncounted,
+            early_ends: _,
+            limits: _,
+            marks,
+            chance_at,
+            reported,
+            judge_after,
+            rounds,
+            transfers: _,
+            replay_at: _,
+            futile,
+            tickets,
+            able,
+            enabled,
+        } = self;
+        let before = std::mem::take(threads);
+        queues.clear();
+        (*steps, *visible, *decisions) = (0, 0, 0);
+        *clock = Clock::default();
+        (*root, *root_ended_at, *alive) = (0, None, 0);
+        (*harness_goes_on, *uncounted) = (false, false);
+        marks.clear();
+        (*chance_at, *reported, *judge_after) = (None, usize::MAX, 0);
+        rounds.clear();
+        (*futile, *tickets) = (0, 0);
+        able.clear();
+        enabled.clear();
+        self.steer(rules);
+        before
     }
 
     /// Adds a thread, which can run; returns its number.
@@ -182,7 +219,7 @@ impl<B> Scheduler<B> {
         self.set_state(me, State::Unsettled);
     }
 
-    /// As [`Scheduler::resume`] by a front-end that brings the run queues up to date later.
+    /// The thread that was chosen goes on; the front-end brings the run queues up to date later.
     #[inline(always)]
     pub fn resume_unqueued(&mut self, me: usize) {
         self.renew_patience(me);

@@ -66,7 +66,7 @@ impl<B> Thread<B> {
         self.circle = Circle::default();
     }
 
-    /// As [`Thread::progressed`] in an execution that is not recorded, where nobody asks for circles.
+    /// Notes a visible write in an execution that is not recorded, where nobody asks for circles.
     #[inline(always)]
     pub fn progressed_unrecorded(&mut self) {
         self.yields = 0;

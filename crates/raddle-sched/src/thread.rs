@@ -142,7 +142,7 @@ pub struct Thread<B> {
     pub held: Vec<HeldLock>,
     /// The mutex that it is going to take again, unseen, when it is woken from its wait.
     pub relock: Option<Gate>,
-    /// It stands before that mutex.
+    /// It stands before the mutex of [`relock`](Self::relock).
     pub relocks: bool,
     /// It waits for a lock that readers hold and keeps further readers out.
     pub queued: bool,

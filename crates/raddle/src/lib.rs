@@ -36,12 +36,16 @@
 //! process and kept in finding files for `cargo raddle replay`.
 #![deny(unsafe_code)]
 
+/// What a hunt gives to a type that is generic. Printed tests name it.
+#[path = "../../raddle-api/support/src/canary.rs"]
+mod canary;
 mod config;
 #[allow(unsafe_code)]
 mod ffi;
 mod report;
 mod schedule;
 
+pub use canary::Canary;
 pub use config::Config;
 pub use raddle_macros::test;
 pub use raddle_model::Schedule;

@@ -64,13 +64,11 @@ pub struct Refuted {
 /// An execution that came instead of a violation.
 #[derive(Debug)]
 pub enum Came {
-    /// A sequential order explains what its calls did. Of a violation that was confirmed in vain: and they returned the same as
-    /// before.
+    /// A sequential order explains what its calls did. Where [`confirm`] says so, they also returned the same as in the original.
     Explained,
     /// It did not come back.
     Hung,
-    /// Too many sequential orders could explain it. Of a violation that was confirmed in vain: and its calls returned the same
-    /// as before.
+    /// Too many sequential orders could explain it. Where [`confirm`] says so, its calls also returned the same as in the original.
     Undecided,
     /// None of these.
     Other,

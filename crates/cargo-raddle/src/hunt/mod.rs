@@ -3,6 +3,7 @@
 //! `prepare` says which types there are and builds a harness for each; `subject` is such a harness. `search` makes tests
 //! for it and has them run by confined workers (`worker::session`); `prove` has `confirm` repeat it in a
 //! fresh process, makes it small and keeps it, and `replay` repeats that. `events` puts what came of it into words for reports.
+//! `lab` knows where workers come from, `statics` and `places` what is known before anything runs, `cpu_time` where the time went.
 
 mod confirm;
 mod cpu_time;

@@ -13,7 +13,7 @@ use crate::findings::hunt::Origin;
 use crate::fingerprint;
 use crate::host;
 use crate::sandbox;
-use raddle_api::find::{all_candidates, find_type};
+use raddle_api::find::{all_candidates, find_type, is_named};
 use raddle_api::harness::{Dependency, HarnessError, Request, generate};
 use raddle_api::model::{Api, ApiType};
 use raddle_api::package::library_name;
@@ -157,6 +157,19 @@ impl Prepared {
         if source.yanked {
             let package = source.package();
             warnings.push(format!("{} {} has been yanked from crates.io", package.name, package.version));
+        }
+        let off = source.features_off();
+        if args.subject.is_some() && !off.is_empty() {
+            let all = off.join(", ");
+            warnings.push(format!(
+                "not looked at: what is public behind the features {all}; --features or --all-features switches them on"
+            ));
+        }
+        for (asked, prospect) in args.types.iter().zip(&prospects) {
+            if api.type_at(&prospect.target).is_some_and(|ty| !is_named(ty, asked)) {
+                warnings
+                    .push(format!("`{asked}` is only used through `{}`, which is hunted", prospect.target));
+            }
         }
         let found = Some((source, api, settings));
         Ok(Prepared { wanted, prospects, warnings, out, builds, found, analysis: OnceLock::new() })

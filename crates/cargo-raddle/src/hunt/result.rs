@@ -143,7 +143,7 @@ pub struct Hunted {
     pub coverage: PairCoverage,
     /// Which memory-access patterns occurred, if they were followed.
     pub patterns: Option<PatternCoverage>,
-    /// The same over what the compiler's MIR allows; or why that is not known.
+    /// How many of the instances of patterns that the compiler's MIR allows occurred; or why that is not known.
     pub statics: Option<Result<StaticCoverage, String>>,
     /// How coverage grew.
     pub curve: Vec<Sample>,
@@ -161,9 +161,9 @@ pub struct Hunted {
     pub oracle: OracleCost,
     /// Where the processor time went.
     pub stages: Stages,
-    /// All of it.
+    /// All processor time, of the command and its workers.
     pub processor: Duration,
-    /// All of it.
+    /// Wall-clock time of the whole hunt.
     pub elapsed: Duration,
     /// Why it ended.
     pub end: End,

@@ -286,7 +286,7 @@ impl Hunt<'_> {
         Ok(plans)
     }
 
-    /// As many of them as the limit allows, and their runs.
+    /// As many of the plans as the limit on executions allows, and their runs.
     fn limit(&mut self, plans: Vec<Plan>, left: &mut u64) -> (Vec<Plan>, Vec<Run>) {
         let (mut kept, mut all) = (vec![], vec![]);
         for mut plan in plans {

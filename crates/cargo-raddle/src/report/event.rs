@@ -152,7 +152,7 @@ pub struct Harness<'a> {
 /// A finding.
 #[derive(Serialize, Clone, Debug)]
 pub struct Finding<'a> {
-    /// Whose it is.
+    /// The test or type that it is a finding of.
     #[serde(flatten)]
     pub of: FindingOf<'a>,
     /// What kind.
@@ -241,7 +241,7 @@ impl<'a> Finding<'a> {
 /// A failure or violation that did not repeat.
 #[derive(Serialize, Debug)]
 pub struct Unconfirmed<'a> {
-    /// Whose it is.
+    /// The test or type that it was seen in.
     #[serde(flatten)]
     pub of: UnconfirmedOf<'a>,
     /// What kind.

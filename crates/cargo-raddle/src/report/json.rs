@@ -10,7 +10,7 @@ pub struct Json<W> {
 }
 
 impl<W: Write> Json<W> {
-    /// That go there.
+    /// A reporter that writes its lines to `out`.
     pub fn to(out: W) -> Self {
         Json { out }
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub struct Offers {
     /// Public methods by `&self` that have a thunk.
     pub shared_methods: usize,
-    /// Those that have none, with the reason.
+    /// Public methods by `&self` that have no thunk, with the reason.
     pub missing: Vec<(String, String)>,
     /// Methods whose results are not compared, with the reason.
     pub weak: Vec<(String, String)>,
@@ -185,7 +185,7 @@ pub struct Patterns {
     pub outside: u128,
     /// The chance that another test shows something new, as far as the last hundred tell.
     pub chance_of_new: Option<f64>,
-    /// The same over what the compiler's MIR allows, if that is known.
+    /// How many of the instances that the compiler's MIR allows occurred, if that is known.
     #[serde(rename = "static", skip_serializing_if = "Option::is_none")]
     pub statics: Option<Statics>,
     /// Why it is not known, if the compiler was asked.
@@ -214,9 +214,9 @@ pub struct Counts {
     pub total: u128,
     /// Occurred.
     pub covered: u128,
-    /// Did not, and a common lock keeps the steps apart as long as every thread makes one call; null if that was not
+    /// Instances that did not occur, and a common lock keeps the steps apart as long as every thread makes one call; null if that was not
     /// counted because there are too many instances.
     pub infeasible: Option<u128>,
-    /// The others.
+    /// Instances that did not occur and that nothing is known to forbid.
     pub open: u128,
 }

@@ -64,7 +64,7 @@ pub struct Unconfirmed {
 /// What a replay in a fresh process gave.
 #[derive(Debug)]
 pub enum Replayed {
-    /// The same failure.
+    /// It failed in the same way.
     Reproduced(Box<Failure>),
     /// Another failure.
     Different(Box<Failure>),
@@ -179,7 +179,7 @@ impl TestRun<'_> {
         Ok(tested)
     }
 
-    /// The same failure in an execution in which no wait ends early, if its steps in the same order, as far as the threads come to
+    /// The failure as it comes in an execution in which no wait ends early, if its steps in the same order, as far as the threads come to
     /// them, lead there; otherwise the failure itself.
     fn without_early_ends(&self, test: &Test, job: &Job, failure: Failure, tag: &str) -> Result<Failure> {
         let turns = order::turns(&failure.trace, &failure.symbols.sites);

@@ -43,7 +43,7 @@ fn body(world: &World<'_>, takes: &[Ty], returns: &Ty, i: usize) -> Option<(Doma
         }
     }
     if let (Some(derived), Some(value)) =
-        (named().find_map(|(t, n)| derived(t, n, returns)), literal(returns))
+        (named().find_map(|(t, n)| derived(t, n, returns)), data::literal(returns))
     {
         return Some(choices([derived, vec![value]].concat(), i));
     }
@@ -66,7 +66,7 @@ fn body(world: &World<'_>, takes: &[Ty], returns: &Ty, i: usize) -> Option<(Doma
             let name = same(ok)?;
             let mut shapes = vec![format!("Ok({name})")];
             shapes.extend(same(err).map(|name| format!("Err({name})")));
-            shapes.extend(literal(err).map(|value| format!("Err({value})")));
+            shapes.extend(data::literal(err).map(|value| format!("Err({value})")));
             Some(choices(shapes, i))
         }
         (Some("Ready"), [inner]) => {
@@ -92,6 +92,7 @@ fn derived(ty: &Ty, name: &str, returns: &Ty) -> Option<Vec<String>> {
     }
     let same = if points { format!("{name}.clone()") } else { name.to_owned() };
     match data::domain(own)? {
+        _ if own.path() == Some(data::CANARY) => Some(vec![format!("{name}.wrapping_add(1)"), same]),
         Domain::Int { .. } => Some(vec![format!("{name}.wrapping_add(1)"), same]),
         Domain::Unit => None,
         _ => Some(vec![same]),
@@ -109,21 +110,9 @@ fn choices(shapes: Vec<String>, i: usize) -> (Domain, String) {
 fn touch(ty: &Ty, name: &str) -> Option<String> {
     let Ty::Ref { mutable: true, to, .. } = ty else { return None };
     match data::domain(to)? {
+        _ if to.path() == Some(data::CANARY) => Some(format!("*{name} = {name}.wrapping_add(1)")),
         Domain::Int { .. } => Some(format!("*{name} = {name}.wrapping_add(1)")),
-        _ => Some(format!("*{name} = {}", literal(to)?)),
-    }
-}
-
-/// Some value of a type, as an expression.
-pub fn literal(ty: &Ty) -> Option<String> {
-    match data::domain(ty)? {
-        Domain::Unit => Some("()".into()),
-        Domain::Bool => Some("true".into()),
-        Domain::Int { ty, .. } => Some(format!("1{ty}")),
-        Domain::Float => Some("1.0".into()),
-        Domain::Char => Some("'a'".into()),
-        Domain::Str { owned } => Some(if owned { "String::from(\"a\")".into() } else { "\"a\"".into() }),
-        _ => Some(format!("<{ty} as Default>::default()")),
+        _ => Some(format!("*{name} = {}", data::literal(to)?)),
     }
 }
 
@@ -137,12 +126,13 @@ pub fn literals(definition: &ApiType, ty: &Ty) -> Option<Vec<String>> {
             VariantFields::None => Some(start),
             VariantFields::Tuple(fields) => {
                 let values: Option<Vec<String>> =
-                    fields.iter().map(|t| literal(&apply(t, &bindings))).collect();
+                    fields.iter().map(|t| data::literal(&apply(t, &bindings))).collect();
                 Some(format!("{start}({})", values?.join(", ")))
             }
             VariantFields::Named(fields) => {
-                let value =
-                    |(name, t): &(String, Ty)| Some(format!("{name}: {}", literal(&apply(t, &bindings))?));
+                let value = |(name, t): &(String, Ty)| {
+                    Some(format!("{name}: {}", data::literal(&apply(t, &bindings))?))
+                };
                 let values: Option<Vec<String>> = fields.iter().map(value).collect();
                 Some(format!("{start} {{ {} }}", values?.join(", ")))
             }

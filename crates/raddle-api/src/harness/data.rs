@@ -3,8 +3,13 @@
 use crate::model::{ApiType, Ty, VariantFields};
 use raddle_hunt::{Domain, ListForm};
 
+/// The harness's own value that owns memory.
+pub const CANARY: &str = "raddle_harness::Canary";
 /// At most so many elements of a list are generated.
 const LIST: usize = 4;
+
+/// The paths of the types that the harness has of its own (see [`ours`](super::ours)) begin with it.
+pub const OWN: &str = "crate::Own";
 
 /// The domain of a concrete type that the support crate can make from a value (`FromArg`); nothing for other types.
 pub fn domain(ty: &Ty) -> Option<Domain> {
@@ -22,13 +27,31 @@ pub fn domain(ty: &Ty) -> Option<Domain> {
         Ty::Ref { mutable: false, to, .. } if **to == Ty::Primitive("str".into()) => {
             Some(Domain::Str { owned: false })
         }
-        Ty::Path(p) if p.path.starts_with(super::ours::OWN) => Some(Domain::Wrapped {
+        Ty::Path(p) if p.path == CANARY => Some(Domain::Wrapped {
+            before: "Canary::new(".into(),
+            inner: Box::new(primitive("u64")?),
+            after: ")".into(),
+        }),
+        Ty::Path(p) if p.path.starts_with(OWN) => Some(Domain::Wrapped {
             before: format!("{}(", p.path.trim_start_matches("crate::")),
             inner: Box::new(primitive("u64")?),
             after: ")".into(),
         }),
         Ty::Path(p) => path(&p.path, &ty.type_args()),
         _ => None,
+    }
+}
+
+/// Some value of a type, as an expression.
+pub fn literal(ty: &Ty) -> Option<String> {
+    match domain(ty)? {
+        Domain::Unit => Some("()".into()),
+        Domain::Bool => Some("true".into()),
+        Domain::Int { ty, .. } => Some(format!("1{ty}")),
+        Domain::Float => Some("1.0".into()),
+        Domain::Char => Some("'a'".into()),
+        Domain::Str { owned } => Some(if owned { "String::from(\"a\")".into() } else { "\"a\"".into() }),
+        _ => Some(format!("<{ty} as Default>::default()")),
     }
 }
 

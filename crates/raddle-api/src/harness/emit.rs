@@ -13,6 +13,7 @@ pub const SUPPORT: &[(&str, &str)] = &[
     ("Cargo.toml", include_str!("../../support/Cargo.toml.in")),
     ("src/lib.rs", include_str!("../../support/src/lib.rs")),
     ("src/arg.rs", include_str!("../../support/src/arg.rs")),
+    ("src/canary.rs", include_str!("../../support/src/canary.rs")),
     ("src/interpret.rs", include_str!("../../support/src/interpret.rs")),
     ("src/panics.rs", include_str!("../../support/src/panics.rs")),
     ("src/runtime.rs", include_str!("../../support/src/runtime.rs")),

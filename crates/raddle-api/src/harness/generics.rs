@@ -2,7 +2,7 @@
 
 use super::defaults;
 use super::world::{primitive, std_path};
-use crate::model::{Api, ApiType, Arg, Bound, Generics, Origin, Param, ParamKind, TraitRef, Ty};
+use crate::model::{Api, ApiType, Arg, Bound, Generics, Origin, Param, ParamKind, PathTy, TraitRef, Ty};
 use std::collections::BTreeMap;
 
 /// What parameters stand for. A const parameter stands for a [`Ty::Other`] with its value.
@@ -11,7 +11,19 @@ pub type Bindings = BTreeMap<String, Ty>;
 /// At most so many instantiations of a type are tried.
 const INSTANCES: usize = 8;
 
-/// Types for parameters of which nothing is known, best first.
+/// The harness's own value: it knows whether it was dropped or torn.
+pub fn canary() -> Ty {
+    Ty::Path(PathTy { path: super::data::CANARY.to_owned(), args: Vec::new(), origin: Origin::This })
+}
+
+/// Types for parameters of a type under test of which nothing is known, best first.
+fn values() -> Vec<Ty> {
+    let mut all = anything();
+    all.insert(0, canary());
+    all
+}
+
+/// Types for parameters of functions of which nothing is known, best first.
 pub fn anything() -> Vec<Ty> {
     let u64 = || primitive("u64");
     let str = Ty::Ref { lifetime: Some("'static".into()), mutable: false, to: Box::new(primitive("str")) };
@@ -129,6 +141,7 @@ pub fn instances(api: &Api, definition: &ApiType, pinned: &BTreeMap<String, Ty>)
 /// Values for a type's own parameter: its default, what is known to implement its bounds, or anything. The bounds
 /// are those of the type and of all its functions.
 fn outer_values(api: &Api, definition: &ApiType, param: &Param, default: Option<&Ty>) -> Vec<Ty> {
+    let generics = &definition.generics;
     if let Some(default) = default {
         let nameless =
             |t: &Ty| matches!(t, Ty::Path(p) if matches!(p.origin, Origin::Foreign | Origin::Private));
@@ -152,7 +165,13 @@ fn outer_values(api: &Api, definition: &ApiType, param: &Param, default: Option<
         }
     }
     known.truncate(4);
-    known.extend(anything());
+    // The harness's own implementations of the crate's traits are for numbers.
+    let is_argument = |of: &TraitRef| {
+        of.origin == Origin::This && of.args.iter().any(|a| a.as_ty() == Some(&Ty::Param(param.name.clone())))
+    };
+    let mut all = definition.functions.iter().flat_map(|f| &f.generics.params).chain(&generics.params);
+    let in_trait = all.any(|p| p.bounds.iter().filter_map(Bound::as_trait).any(is_argument));
+    known.extend(if in_trait { anything() } else { values() });
     known
 }
 

@@ -123,8 +123,7 @@ impl Scope<'_, '_> {
         }
         match ty {
             Ty::Fn(function) => {
-                let literal =
-                    closure::literal(&function.output).ok_or_else(|| format!("it needs a `{ty}`"))?;
+                let literal = data::literal(&function.output).ok_or_else(|| format!("it needs a `{ty}`"))?;
                 let blanks = vec!["_"; function.inputs.len()].join(", ");
                 Ok(choice(ty, vec![format!("|{blanks}| {literal}")], i))
             }

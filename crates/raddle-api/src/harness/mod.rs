@@ -301,6 +301,9 @@ fn one(request: &Request<'_>, court: &Court, subject: Ty) -> Result<(Judged, Str
     harness
         .imports
         .extend(ours::used(&request.api.traits, &text).into_iter().map(|(definition, _)| definition));
+    if text.contains(data::CANARY) {
+        harness.imports.push("use raddle::Canary;".to_owned());
+    }
     let constructs = |(draft, body): &&(&draft::Draft, &draft::Body)| {
         draft.role == Role::Constructor && body.slots.contains(&0)
     };
@@ -338,7 +341,7 @@ fn support(dir: &Path) -> Result<PathBuf, HarnessError> {
     Ok(support)
 }
 
-/// The same for the same request.
+/// The name of the harness of a request: equal requests share one.
 fn key(request: &Request<'_>) -> String {
     let api = serde_json::to_string(&(request.target, &request.api.traits, &request.api.types))
         .expect("it is plain data");

@@ -4,12 +4,8 @@
 //! without somebody who implements it. So the harness has a type of its own for each: a number, with functions that do something
 //! by which calls can be told apart, and nothing that could go wrong.
 
-use super::closure;
-use super::data;
+use super::data::{self, OWN};
 use crate::model::{ApiTrait, Bound, Duties, Function, Origin, ParamKind, PathTy, Receiver, Ty};
-
-/// The paths of the harness's own types begin with it.
-pub const OWN: &str = "crate::Own";
 
 /// The type that implements a trait, if one can be written.
 pub fn implementor(of: &ApiTrait) -> Option<Ty> {
@@ -37,7 +33,7 @@ pub fn definition(of: &ApiTrait) -> Option<String> {
         lines.push(format!("    type {name} = {};", associated(bounds)?));
     }
     for (name, ty) in &duties.consts {
-        lines.push(format!("    const {name}: {ty} = {};", closure::literal(ty)?));
+        lines.push(format!("    const {name}: {ty} = {};", data::literal(ty)?));
     }
     for function in &duties.functions {
         lines.push(format!("    {}", written(of, duties, function)?));
@@ -179,7 +175,7 @@ fn value(ty: &Ty, own: bool, duties: &Duties) -> Option<String> {
             },
             inner(args.first()?)?
         ),
-        _ => closure::literal(ty)?,
+        _ => data::literal(ty)?,
     })
 }
 

@@ -255,7 +255,7 @@ pub fn with_static(ty: &Ty) -> Ty {
     })
 }
 
-/// The same for arguments.
+/// Generic arguments with every lifetime replaced by `'static`.
 pub fn with_static_args(args: &[Arg]) -> Vec<Arg> {
     let one = |arg: &Arg| match arg {
         Arg::Lifetime(_) => Arg::Lifetime("'static".into()),

@@ -1,5 +1,6 @@
 //! Plain data from a test's values.
 
+use crate::canary::Canary;
 use crate::value::Value;
 use std::num::{
     NonZeroI8, NonZeroI16, NonZeroI32, NonZeroI64, NonZeroIsize, NonZeroU8, NonZeroU16, NonZeroU32, NonZeroU64,
@@ -52,6 +53,12 @@ non_zero!(
     NonZeroU8 u8, NonZeroU16 u16, NonZeroU32 u32, NonZeroU64 u64, NonZeroUsize usize, NonZeroI8 i8, NonZeroI16 i16,
     NonZeroI32 i32, NonZeroI64 i64, NonZeroIsize isize
 );
+
+impl FromArg for Canary {
+    fn from_arg(value: &Value) -> Self {
+        Canary::new(u64::from_arg(value))
+    }
+}
 
 impl FromArg for f64 {
     fn from_arg(value: &Value) -> Self {

@@ -133,7 +133,11 @@ mod tests {
 
     fn said(f: impl FnOnce()) -> String {
         let panic = catch_unwind(AssertUnwindSafe(f)).expect_err("a panic");
-        panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap()
+        panic
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+            .unwrap()
     }
 
     #[test]

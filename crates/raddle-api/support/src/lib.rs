@@ -15,6 +15,7 @@
 //! `Send` and `Sync` bounds in the generated crate. `runtime` calls C functions whose types the runtime fixes.
 
 pub mod arg;
+pub mod canary;
 pub mod interpret;
 mod panics;
 mod runtime;
@@ -25,6 +26,7 @@ pub mod value;
 mod wire;
 
 pub use arg::{FromArg, Returns};
+pub use canary::Canary;
 pub use interpret::{Call, Out, Pass, Take};
 pub use slots::Sharing;
 pub use value::Value;

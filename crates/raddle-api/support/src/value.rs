@@ -34,7 +34,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The same, for the repetition with this number: integers go up.
+    /// This value for the repetition with this number: integers go up.
     pub(crate) fn repeated(&self, number: u32) -> Value {
         match self {
             Value::Int(i) => Value::Int(i.wrapping_add(i128::from(number))),

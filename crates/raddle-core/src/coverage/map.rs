@@ -45,9 +45,9 @@ pub struct Accesses {
 /// The sites that touch a variable.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Sites {
-    /// Those that read it.
+    /// The sites that read it.
     pub reads: BTreeSet<SiteId>,
-    /// Those that write it.
+    /// The sites that write it.
     pub writes: BTreeSet<SiteId>,
 }
 

@@ -99,7 +99,7 @@ impl CutMatcher {
         self.step(event, name, &mut |m| instances.push(m.instance))
     }
 
-    /// The same for an event of which [`foresee`](Self::foresee) still says what it would report now. Not when repeated accesses are dropped.
+    /// [`advance`](Self::advance) for an event of which [`foresee`](Self::foresee) still says what it would report now. Not when repeated accesses are dropped.
     pub(crate) fn advance_foreseen(&mut self, event: &Event, name: NameId) {
         self.run.record(self.now, event, name, self.config.patterns == PatternRange::All);
         self.now += 1;
@@ -156,7 +156,7 @@ impl CutMatcher {
         replaced
     }
 
-    /// The same, and `current` learns of it.
+    /// The event happened, and `current` learns of it; its matches.
     fn push_current(&mut self, event: &Event, vars: &[NameId]) -> Vec<Match> {
         let name = event.access().map_or(NameId(0), |a| vars[a.var.0 as usize]);
         let mut matches = Vec::new();

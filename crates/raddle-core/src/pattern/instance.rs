@@ -71,7 +71,7 @@ impl Instance {
         &self.sites[..self.pattern.pattern().steps.len()]
     }
 
-    /// The same steps on variables of which nothing is known.
+    /// The instance with its steps on variables of which nothing is known.
     pub fn without_names(self) -> Self {
         Instance { x: NameId(0), y: NameId(0), ..self }
     }
@@ -86,7 +86,7 @@ impl Instance {
         self.pattern.pattern().has_y().then_some(self.y)
     }
 
-    /// The same instance in other numbers; `None` if a site or a name has none.
+    /// This instance in other numbers; `None` if a site or a name has none.
     ///
     /// ```
     /// use raddle_core::pattern::Instance;

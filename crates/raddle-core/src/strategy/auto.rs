@@ -11,7 +11,7 @@ use rand_pcg::Pcg64Mcg;
 const REMEMBERED: usize = 100_000;
 /// Who goes first.
 const OPENING: [Member; 3] = [Member::Pos, Member::Rff, Member::Period];
-/// And who takes turns from then on.
+/// Who takes turns after [`OPENING`].
 const ROUND: [Member; 6] = [Member::Random, Member::Pos, Member::Rff, Member::Surw, Member::Pos, Member::Rff];
 
 /// Whose turn it is in a settled search, in one execution of [`SHARE`]; all others are left to chance.

@@ -18,7 +18,7 @@ use crate::pattern::{FullMatcher, InstanceSet, Matcher};
 pub struct Coverage {
     plan: Plan,
     seed: u64,
-    /// Those to come, last one first.
+    /// The strategies that are still to come, the last one first.
     left: Vec<(String, u64)>,
     current: Box<dyn Strategy>,
     matcher: FullMatcher,

@@ -156,7 +156,7 @@ pub trait Strategy: std::fmt::Debug + Send {
     fn stuck(&mut self, _pending: &[Event]) {}
     /// The execution ended.
     fn end(&mut self, _run: &Finished<'_>) {}
-    /// Figures that the search keeps about itself, for evaluations; what they mean is its own affair.
+    /// Figures for evaluations, in an order that the strategy's own documentation gives; empty for most.
     fn notes(&self) -> Vec<f64> {
         Vec::new()
     }

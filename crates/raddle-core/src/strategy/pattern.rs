@@ -80,7 +80,7 @@ impl Pattern {
         }
     }
 
-    /// The same for an instance whose steps can be made of any of its kin.
+    /// A search for an instance whose steps can be made of any of its kin.
     pub fn of_kin(seed: u64, instance: Instance, kin: Kin) -> Self {
         Pattern { kin: Some(kin), ..Pattern::new(seed, instance) }
     }

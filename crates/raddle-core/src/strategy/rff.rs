@@ -312,7 +312,7 @@ fn pairs_of(trace: &Trace) -> BTreeSet<Pair> {
     pairs
 }
 
-/// The same in every process; two combinations in a few thousand do not collide.
+/// A hash of a combination that does not change from process to process; two in a few thousand do not collide.
 fn hash(pairs: &BTreeSet<Pair>) -> u64 {
     let step = |s: &Step| 1 + (u64::from(s.name.0) << 32 | u64::from(s.site.0));
     pairs.iter().flat_map(|(w, r)| [w.as_ref().map_or(0, step), step(r)]).fold(0, |h: u64, n| {

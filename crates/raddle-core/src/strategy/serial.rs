@@ -180,7 +180,7 @@ impl Strategy for Serial {
             }
             followed => {
                 if followed.is_some() {
-                    // The same choices did not lead where they led before: steps became visible meanwhile.
+                    // These choices did not lead where they led before: steps became visible meanwhile.
                     self.path.truncate(self.at);
                     self.restart = true;
                 }

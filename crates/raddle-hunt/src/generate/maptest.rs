@@ -32,7 +32,7 @@ const IN_VAIN: u32 = 3;
 const UNGUIDED: &str = "pos";
 /// The share of tests for pairs of methods among those that are not CovCon's; the others are for open instances.
 const PAIRS: f64 = 0.8;
-/// The same after the first tests.
+/// The share of tests for pairs of methods after the first [`FIRST`] tests.
 const PAIRS_LATER: f64 = 0.3;
 /// The first tests are small, since those are judged and understood more easily; from then on a test can be for several open
 /// instances at once.

@@ -63,7 +63,7 @@ pub fn loans(harness: &Harness, test: &Test, calls: &Calls) -> Option<Vec<Loan>>
     Some(choices.into_iter().map(loan).collect())
 }
 
-/// The same call with some time, if it has none.
+/// A call with some time to wait in place of none; `None` if it has some already.
 fn lend(params: &[Domain], step: &Step) -> Option<Step> {
     let mut lent = step.clone();
     let mut any = false;

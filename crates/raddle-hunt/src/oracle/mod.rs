@@ -15,9 +15,9 @@
 //! on. Where the orders are too many to be sure, or one of them was not run to its end (it took too long, seemed to get nowhere, or
 //! a call in it was interrupted that may only have seemed to wait), the execution is undecided, which is no violation.
 //!
-//! A call whose results are not compared may do in the execution what it does in no order, but for a panic. So if it panics in an order and
-//! returned in the execution, that is no difference. What that order shows after it is not held against the
-//! execution either, for the panic ended the thread and may have left other things behind.
+//! A call whose results are not compared may return whatever it likes, but its panic in the execution needs an order in which it panics.
+//! If it returned in the execution and panics in an order, that order matches up to this call, and what the order shows
+//! afterwards is not held against the execution: the panic ended the thread, and may have left other things behind.
 //!
 //! What methods promise less than that is in [`promises`]; why a call without time may be taken for one with some, in `lent`.
 

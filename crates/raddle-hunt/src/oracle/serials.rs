@@ -9,7 +9,7 @@ use crate::wire;
 use raddle_core::outcome::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One of them.
+/// A sequential execution of a test.
 #[derive(Clone, Debug)]
 pub struct Serial {
     /// Its calls.
@@ -23,7 +23,7 @@ pub struct Serial {
 /// Some or all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Serials {
-    /// Those that were run.
+    /// The sequential executions that were run.
     pub all: Vec<Serial>,
     /// There are no others, and each of them was run to its end, with no call interrupted that may only have seemed to wait.
     pub complete: bool,

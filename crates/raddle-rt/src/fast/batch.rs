@@ -9,8 +9,8 @@
 //! Members may stand before mutexes, too. These were free when the batch began, or when somebody came to them; nobody else runs
 //! meanwhile, and a member that comes to a step with a lock in hand ends the batch. So they are free whenever somebody is chosen.
 //!
-//! During a batch neither the steps are counted where others are nor is it noted who stands where, not even in a thread's own state; that is made up for at its
-//! end ([`Runtime::flush`]), which is before anything looks there or changes it.
+//! A batch brings neither the step counters nor the threads' states nor the run queues up to date. [`Runtime::flush`] does so when the
+//! batch ends, which is before anything looks there or changes them.
 
 use crate::controlled::Controlled;
 use crate::fast::patch;
@@ -26,9 +26,9 @@ const MOST: usize = 8;
 const BEAT: u64 = 64;
 /// Most steps, so that the limit of steps, which may change, is looked at from time to time.
 const LONGEST: u64 = 4096;
-/// A batch of fewer steps was not worth beginning;
+/// A batch of fewer steps was not worth beginning.
 const SHORT: u64 = 4;
-/// then so many steps are taken without.
+/// Steps that are taken outside a batch after one that was not worth beginning.
 const PAUSE: u32 = 16;
 
 /// A row of steps.
@@ -101,7 +101,7 @@ impl StepBatch {
         true
     }
 
-    /// Who takes the step; throws the dice for the next, and tells who takes that, and where that one's stack pointer is to be known by then.
+    /// Returns who takes this step, who takes the one after it (for which the dice are thrown), and where the latter's stack pointer is to lie.
     #[inline(always)]
     pub fn next(&mut self) -> (*mut Fiber, *mut Fiber, *mut usize) {
         let next = self.next;

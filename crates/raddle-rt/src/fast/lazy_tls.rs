@@ -16,14 +16,14 @@ use crate::rewind;
 use crate::runtime::{me, rt};
 
 impl Body {
-    /// It stands before a step that is not one of a batch, after which it has its thread pointer.
+    /// The thread comes to a step outside batches, after which it goes on with its thread pointer.
     #[inline(always)]
     pub fn keep_fs(&mut self) {
         self.fast.site = None;
         self.fast.next_fs = self.fs;
     }
 
-    /// It stands before the step at a site, after which it may have no thread pointer, or has to have its own.
+    /// The thread comes to the step at a site, which says whether it goes on with its thread pointer.
     #[inline(always)]
     pub fn may_unset_fs(&mut self, site: &FastSite) {
         self.fast.site = None;
@@ -34,7 +34,7 @@ impl Body {
         }
     }
 
-    /// It stands before the step at a site in a batch, where a switch follows in any case, which sees to the pointer.
+    /// The thread comes to the step at a site in a batch, whose switch sees to the thread pointer.
     #[inline(always)]
     pub fn come_to(&mut self, site: &'static FastSite) {
         self.fast.site = Some(site);
@@ -68,14 +68,14 @@ static USERS: Controlled<Vec<usize>> = Controlled::new(Vec::new());
 
 /// Told of return addresses after which the thread pointer is needed from now on.
 type Told = fn(&dyn Fn(usize) -> bool);
-/// Whether what follows the end of a function can be seen to, by the return address of its hook.
-type NeedsMore = fn(usize) -> bool;
+/// Sees to it that what follows the end of a function has the thread pointer, if that can be seen to.
+type SeesTo = fn(usize) -> bool;
 
-/// Who is told, and who sees to what follows the end of a function, if that can be seen to.
-static OTHERS: Controlled<Option<(Told, NeedsMore)>> = Controlled::new(None);
+/// Who is told, and who sees to ends of functions.
+static OTHERS: Controlled<Option<(Told, SeesTo)>> = Controlled::new(None);
 
 /// Makes it possible in this process, in which the handler is installed.
-pub fn allow(restore_after: Told, needs_more: NeedsMore) {
+pub fn allow(restore_after: Told, needs_more: SeesTo) {
     if rewind::is_marked() {
         return;
     }

@@ -89,13 +89,13 @@ impl FastSite {
 pub struct Thread {
     /// The thread pointer that it may be continued with.
     pub next_fs: usize,
-    /// The return address of its last step after which it had no thread pointer of its own, maybe, if that was not taken in a batch;
+    /// Return address of its last step, outside batches, after which it may have gone on without its thread pointer.
     pub fs_unset_since: usize,
-    /// and of the hook where an instrumented function ended last since then, if one did.
+    /// Return address of the last hook at the end of a function after that step; 0 if there was none.
     pub last_exit: usize,
-    /// Where it is, or was last, if that was in a batch. In a batch where it stands is not in its state until this ends.
+    /// The site of its last step, if that was taken in a batch: its state says so only when the batch ends.
     pub site: Option<&'static FastSite>,
-    /// The mutex that it takes there.
+    /// The mutex that it takes at [`site`](Self::site).
     pub acquires: usize,
 }
 

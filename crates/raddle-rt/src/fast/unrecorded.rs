@@ -23,15 +23,15 @@ use crate::child;
 use crate::child::Fate;
 use crate::heap;
 use crate::leave;
-use crate::runtime::{self, Host, rt};
+use crate::runtime::{self, ExecutionKind, Host, rt};
 use crate::store::{End, Store};
 use raddle_core::protocol::Failure;
 
 /// Executions in a row in which nothing was learned, before some are unrecorded.
 const SETTLED: u64 = 1_000;
-/// Then one in so many is looked at,
+/// One in so many executions is recorded when some begin not to be.
 const WATCHED: u64 = 8;
-/// ever fewer as they go on in vain, down to one in so many.
+/// One in so many is recorded at last: ever fewer are, as they go on showing nothing new.
 const RARELY: u64 = 256;
 /// When there are no more than one in so many, executions no longer depend on each other.
 pub const CHUNK: u64 = 64;
@@ -63,12 +63,12 @@ pub fn is_settled(store: &Store) -> bool {
 }
 
 /// Runs one execution with `run`, an unrecorded one if it may be one.
-pub fn execute(mut run: impl FnMut()) {
+pub fn execute(mut run: impl FnMut(ExecutionKind)) {
     let store = &mut *rt().store;
-    begin(store);
+    let kind = begin(store);
     let (steps, decisions) = (store.stats.steps, store.stats.decisions);
     let known = store.sites.list.len();
-    run();
+    run(kind);
     let store = &mut *rt().store;
     if (store.saw_unknown_code || store.sites.list.len() > known)
         && let Some(dice) = store.strategy.dice()
@@ -77,26 +77,33 @@ pub fn execute(mut run: impl FnMut()) {
         (*dice, store.unrecorded) = (before, false);
         (store.stats.steps, store.stats.decisions) = (steps, decisions);
         store.begin();
-        go_about_it(store);
-        run();
+        // What it is about to learn is why it is run again.
+        run(go_about_it(store));
     }
 }
 
 /// Whether the execution that is about to begin in this child is an unrecorded one; notes it where the parent looks.
-fn begin(store: &mut Store) {
+fn begin(store: &mut Store) -> ExecutionKind {
     let n = store.stats.executions;
     let wanted = store.apart && n > store.job.traces && !n.is_multiple_of(watched(store));
     store.dice = store.strategy.dice().filter(|_| wanted).cloned();
     store.unrecorded = store.dice.is_some();
-    go_about_it(store);
+    go_about_it(store)
 }
 
-fn go_about_it(store: &mut Store) {
+fn go_about_it(store: &mut Store) -> ExecutionKind {
+    patch::set(store.unrecorded && !store.impatient);
     if store.unrecorded {
         store.limit = store.job.max_steps;
+        ExecutionKind::Unrecorded
+    } else {
+        kind(store)
     }
-    runtime::set_unrecorded(store.unrecorded);
-    patch::set(store.unrecorded && !store.impatient);
+}
+
+/// The kind of an execution that is recorded.
+fn kind(store: &Store) -> ExecutionKind {
+    if store.replay.is_some() { ExecutionKind::Replay } else { ExecutionKind::Recorded }
 }
 
 /// The running execution has come to an access, at a place that is known to no execution that was looked at. If it is an unrecorded one, it is
@@ -117,7 +124,7 @@ pub fn too_long() -> ! {
 
 /// The child's last execution was an unrecorded one and went wrong, as is in the store: repeats it with `run` in another child and
 /// puts what is found there in its place; tells what became of the other child.
-pub fn look_again(store: &mut Store, fate: &Fate, run: impl FnOnce()) -> Fate {
+pub fn look_again(store: &mut Store, fate: &Fate, run: impl FnOnce(ExecutionKind)) -> Fate {
     store.unrecorded = false;
     // A thread that only a look makes yield may have waited in vain.
     let hung = fate.hung();
@@ -129,15 +136,13 @@ pub fn look_again(store: &mut Store, fate: &Fate, run: impl FnOnce()) -> Fate {
         *dice = before;
     }
     store.begin();
-    store.repeats = true;
     let pid = child::fork();
     if pid == 0 {
-        run();
+        run(ExecutionKind::Repeated);
         crate::quit(child::SAID)
     }
     let fate = child::wait_for(pid, store);
     child::complete(store, &fate);
-    store.repeats = false;
     (store.stats.steps, store.stats.decisions) = (steps, decisions);
     if store.failure.is_none() && hung {
         store.end = End::Abandoned;

@@ -68,7 +68,7 @@ enum Record {
     Data,
     /// As an operation on a word of a synchronisation primitive.
     Sync,
-    /// The same where what belongs to it is precompiled: it may change the word unseen.
+    /// As an operation on such a word where code that belongs to it is precompiled and may change the word unseen.
     HalfSeen,
     /// As an operation on a lock, if it was one.
     Lock(LockFamily, LockOp, LockMode),

@@ -1,4 +1,4 @@
-//! Function entry and exit, which keep the shadow call stack ([`calls`](crate::calls)).
+//! Function entry and exit, which keep the shadow call stack ([`crate::calls`]).
 
 use crate::calls;
 use crate::fast::{self, Thread};

@@ -27,12 +27,12 @@ const IRRELEVANT: usize = 1 << 63;
 const NOT_A_POINT: usize = 1 << 62;
 /// The address has several sites, one for each way to get there, and none of them is a scheduling point.
 const MANY_SITES: usize = 1 << 61;
-/// It is that of an atomic access for [`site`](crate::fast::site).
+/// The address is that of an atomic access which [`fast::try_step`] knows.
 const FAST: usize = 1 << 60;
-/// Such an access may be followed by code without a thread pointer.
+/// The address is that of a fast atomic access after which code may run without a thread pointer.
 const LAZY_TLS: usize = 1 << 59;
 
-/// On pages of its own.
+/// The table, on pages of its own.
 #[repr(align(4096))]
 struct Apart([Known; RECENT]);
 
@@ -84,7 +84,7 @@ pub fn is_irrelevant(pc: usize) -> bool {
     key == pc | IRRELEVANT || key & !MANY_SITES == pc | NOT_A_POINT && runtime::unrecorded()
 }
 
-/// Remembers that.
+/// Remembers that the order of the accesses before this return address does not matter.
 pub fn mark_irrelevant(pc: usize) {
     *entry(pc) = Known { key: pc | IRRELEVANT, ..NONE };
 }
@@ -132,7 +132,7 @@ pub fn mark_fast_atomic(pc: usize) {
     }
 }
 
-/// Forgets all that: something that did not matter now does.
+/// Forgets everything about return addresses: something that did not matter now does.
 pub fn invalidate_all() {
     fast::on_learned();
     // SAFETY: INV-ONE-THREAD, INV-SHORT-REFS.

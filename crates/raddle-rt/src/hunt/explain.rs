@@ -1,7 +1,7 @@
 //! Sequential orders of the calls of an execution, run where it ran.
 //!
 //! Most executions are right, and most of those are explained by the order in which their calls ended. So that is run
-//! at once, calmly, then a few other orders that respect real time; the command hears only of executions that
+//! at once, calls-only, then a few other orders that respect real time; the command hears only of executions that
 //! none of these explains. An execution whose calls did not overlap is a sequential order itself. What an order
 //! returns is remembered for the other executions of the same test.
 

@@ -14,7 +14,7 @@ use raddle_hunt::protocol::{Request, Rest};
 use raddle_hunt::{Execution, RunReply};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A request between two executions of a run, with all that other runs would change; persistent.
+/// A suspended request, with every piece of the worker's state that other requests would overwrite; persistent.
 pub struct PutOff {
     request: Request,
     replies: Vec<RunReply>,

@@ -17,7 +17,7 @@ use crate::heap;
 use crate::memory;
 use crate::messages;
 use crate::real::real;
-use crate::runtime::{self, rt};
+use crate::runtime::{self, ExecutionKind, rt};
 use crate::signals;
 use crate::store::{End, Store};
 use libc::c_int;
@@ -118,8 +118,12 @@ fn child(store: &mut Store, hunt: &mut Hunt) -> ! {
                 continue;
             }
             ran = true;
-            let calm = hunt.run().is_some_and(|run| run.expects > 0 || run.calm);
-            let left = execute(hunt, calm);
+            let kind = match hunt.run() {
+                Some(run) if run.expects > 0 || run.calm => ExecutionKind::CallsOnly,
+                Some(run) if run.replay.is_some() => ExecutionKind::Replay,
+                _ => ExecutionKind::Recorded,
+            };
+            let left = execute(hunt, kind);
             heap::persistent(|| conclude(store, hunt, Outcome::Passed, left));
         }
         if !hunt.in_doubt {
@@ -136,7 +140,7 @@ fn explain_execution(store: &mut Store, hunt: &mut Hunt, each: bool) {
     let began = processor_us();
     loop {
         if hunt.explain.running() {
-            let left = execute(hunt, true);
+            let left = execute(hunt, ExecutionKind::CallsOnly);
             heap::persistent(|| explain::came(store, hunt, Some(left)));
         }
         let more = heap::persistent(|| explain::next(store, hunt));
@@ -160,17 +164,16 @@ fn covering(store: &mut Store, hunt: &mut Hunt, part: fn(&mut Store, &mut Hunt))
 }
 
 /// One execution; returns the bytes that it left behind.
-fn execute(hunt: &mut Hunt, calm: bool) -> u64 {
+fn execute(hunt: &mut Hunt, kind: ExecutionKind) -> u64 {
     let r = rt();
-    runtime::set_calls_only(calm);
     hunt.executing = true;
     // The execution reaches all of this through `hunt()`, and the zygote reads it should this process end: nothing
     // that is written here may be left out because nobody in this function reads it.
     std::hint::black_box(&mut *hunt);
-    r.execute(root, 0);
+    r.execute(root, 0, kind);
     std::hint::black_box(&mut *hunt);
     hunt.executing = false;
-    runtime::set_calls_only(false);
+    runtime::set_kind(ExecutionKind::Prelude);
     memory::heap().bytes as u64
 }
 

@@ -35,7 +35,7 @@ pub fn here() -> SiteId {
     }
 }
 
-/// The same by walking the real stack, which also shows what lies between: for calls that are about to block, whose return
+/// The site of the program's call, found by walking the real stack, which also shows what lies between: for calls that are about to block, whose return
 /// address is in the slot `from`.
 pub fn here_exactly(from: usize) -> SiteId {
     let r = rt();

@@ -41,7 +41,7 @@ unsafe fn at(clock: clockid_t, t: *const timespec) -> Limit {
     Limit { clock, time: unsafe { *t } }
 }
 
-/// The same by the clock that tells the time of day.
+/// A limit by the clock that tells the time of day.
 ///
 /// # Safety
 /// `t` is valid for reading.

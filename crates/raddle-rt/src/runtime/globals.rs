@@ -16,11 +16,13 @@ static RUNTIME: Controlled<*mut Runtime> = Controlled::new(std::ptr::null_mut())
 pub static ME: Controlled<*mut Fiber> = Controlled::new(std::ptr::null_mut());
 /// There is nobody to share memory with.
 static ALONE: Controlled<bool> = Controlled::new(true);
-/// The execution is a calls-only one.
+/// What kind of execution is in progress; what hooks ask of it stands apart.
+static KIND: Controlled<ExecutionKind> = Controlled::new(ExecutionKind::Prelude);
+/// It is a calls-only one.
 static CALLS_ONLY: Controlled<bool> = Controlled::new(false);
-/// The execution is an unrecorded one.
+/// It is an unrecorded one.
 static UNRECORDED: Controlled<bool> = Controlled::new(false);
-/// One of the two.
+/// The execution is a calls-only or an unrecorded one.
 static UNSEEN: Controlled<bool> = Controlled::new(false);
 
 /// The running thread.
@@ -54,37 +56,55 @@ pub(super) fn set_alone(alone: bool) {
     ALONE.set(alone);
 }
 
-/// Whether the execution is a calls-only one: calls follow each other, and only the results of calls matter. A thread
-/// inside of a call goes on as long as it can, without asking; plain accesses are not looked at, nothing is learned, and
-/// the trace has calls only.
+/// What kind of execution is in progress.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExecutionKind {
+    /// None: one thread, before the first, or between two.
+    Prelude,
+    /// One of a search, recorded and learned from.
+    Recorded,
+    /// One of a search that is repeated with the same dice because it went wrong as an unrecorded one: nothing is learned that would
+    /// change its steps.
+    Repeated,
+    /// One of a search that dice decide: only steps at known scheduling points and on locks are looked at, nothing is learned and nothing
+    /// recorded (see `fast::unrecorded`).
+    Unrecorded,
+    /// Calls follow each other, and only their results matter. A thread inside of a call goes on as long as it can, without asking; plain
+    /// accesses are not looked at, nothing is learned, and the trace has calls only.
+    CallsOnly,
+    /// One that follows a recorded schedule.
+    Replay,
+}
+
+/// Whether the execution is a calls-only one.
 #[inline(always)]
 pub fn calls_only() -> bool {
     CALLS_ONLY.get()
 }
 
-/// Makes the next execution a calls-only one, or not.
-pub fn set_calls_only(on: bool) {
-    CALLS_ONLY.set(on);
-    UNSEEN.set(on || UNRECORDED.get());
-}
-
-/// Whether the execution is an unrecorded one: only steps at known scheduling points and on locks are looked at, nothing is
-/// learned and nothing recorded (see `fast::unrecorded`).
+/// Whether the execution is an unrecorded one.
 #[inline(always)]
 pub fn unrecorded() -> bool {
     UNRECORDED.get()
 }
 
-/// Makes the next execution an unrecorded one, or not.
-pub fn set_unrecorded(on: bool) {
-    UNRECORDED.set(on);
-    UNSEEN.set(on || CALLS_ONLY.get());
-}
-
-/// Whether the execution is a calls-only or an unrecorded one, so that nobody asks what it touched.
+/// Whether the execution is one of these two, so that nobody asks what it touched.
 #[inline(always)]
 pub fn unseen() -> bool {
     UNSEEN.get()
+}
+
+/// Whether nothing is to be learned that would change the steps of the execution.
+pub fn is_repeated() -> bool {
+    KIND.get() == ExecutionKind::Repeated
+}
+
+/// Says of which kind the execution is that begins.
+pub fn set_kind(kind: ExecutionKind) {
+    KIND.set(kind);
+    CALLS_ONLY.set(kind == ExecutionKind::CallsOnly);
+    UNRECORDED.set(kind == ExecutionKind::Unrecorded);
+    UNSEEN.set(CALLS_ONLY.get() || UNRECORDED.get());
 }
 
 /// Whether an address lies in a stack.

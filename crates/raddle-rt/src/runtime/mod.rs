@@ -18,8 +18,8 @@ mod switch;
 mod variables;
 
 pub use globals::{
-    Inside, LISTENING, ME, active, alone, calls_only, controlled, in_stack, install, installed, me, rt,
-    set_active, set_calls_only, set_me, set_unrecorded, unrecorded, unseen,
+    ExecutionKind, Inside, LISTENING, ME, active, alone, calls_only, controlled, in_stack, install,
+    installed, is_repeated, me, rt, set_active, set_kind, set_me, unrecorded, unseen,
 };
 pub use load::{IMPOSSIBLE, access_at, faults, is_programs_fault, load, probe};
 pub use record::forget_store;

@@ -41,7 +41,7 @@ pub fn call(args: [usize; 6], site: SiteId) -> Option<Result<i64, i32>> {
     })
 }
 
-/// The same in an unrecorded execution, if it wakes threads and does nothing else: nobody asks where.
+/// A futex call of an unrecorded execution, if it wakes threads and does nothing else: nobody asks for its site.
 #[inline(always)]
 pub fn wake_unrecorded(addr: usize, op: usize, n: usize) -> Option<i64> {
     let f = runtime::me();

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub struct Lock {
     /// Exclusive owner and how often.
     pub owner: Option<(usize, u32)>,
-    /// Those who hold it for reading.
+    /// Threads that hold it for reading.
     pub readers: Vec<usize>,
 }
 

@@ -33,7 +33,7 @@ pub struct AdaptiveConfig {
     /// thread has to be ahead or to leave a write out. Most harm is done where the distance is 0 although there are patterns:
     /// each trace differs from the last in as little as possible. The remarks in `bench/results` have the figures.
     pub cold: bool,
-    /// The same instructions on variables with different names make different instances, as the papers define a pattern. The authors'
+    /// Whether instructions on variables with different names make different instances, as the papers define a pattern. The authors'
     /// code compares class, field and line, which are the same for all elements of a collection.
     pub names: bool,
     /// Extensions are executed to look at them, as the authors' model checker does, until so many executions in a row have shown no new

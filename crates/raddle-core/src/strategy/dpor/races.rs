@@ -86,7 +86,7 @@ struct Section {
 struct Before {
     /// Steps that happen before it, and could be swapped with it.
     normal: Vec<usize>,
-    /// The same for what it does after an acquisition that may have had to wait: while it waits, none of that happens.
+    /// Steps that happen before what it does after an acquisition that may have had to wait: while it waits, none of that happens.
     inside: Vec<usize>,
     /// Steps that happen before it and cannot.
     fixed: Vec<usize>,
@@ -146,7 +146,7 @@ impl Races {
         self.structure(step.events);
     }
 
-    /// These threads wait for ever: what they wait for could have come before what keeps them waiting.
+    /// Threads with these pending events wait for ever: what they wait for could have come before what keeps them waiting.
     pub fn stuck(&mut self, pending: &[Event]) {
         for e in pending {
             if let Op::Acquire { lock, mode } = e.op {

@@ -62,7 +62,7 @@ pub struct NeverReturned {
 pub struct Failing {
     /// What the first such call in [`test`](Self::test) did.
     pub fault: Fault,
-    /// The same in words.
+    /// What it did, in words.
     pub how: String,
     /// How many were tried.
     pub calls: u64,

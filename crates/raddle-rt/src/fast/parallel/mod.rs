@@ -195,7 +195,7 @@ fn serve(counters: &'static SharedCounters, number: usize, start: Start, arg: us
             store.begin();
             store.stats.executions = n;
             store.schedule.stream = store.stream();
-            unrecorded::execute(|| r.execute(start, arg));
+            unrecorded::execute(|kind| r.execute(start, arg, kind));
             conclude::conclude(store, Outcome::Passed);
             if store.learned {
                 leave_it_to_others(counters);
