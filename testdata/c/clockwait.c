@@ -11,6 +11,9 @@ static pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
 static int answer;
 
 static void *slow(void *arg) {
+    pthread_mutex_lock(&lock);
+    answer = 0;
+    pthread_mutex_unlock(&lock);
     sleep(3);
     pthread_mutex_lock(&lock);
     answer = 42;
