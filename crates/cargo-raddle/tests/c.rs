@@ -225,7 +225,7 @@ fn an_uncaught_exception_is_told_with_its_text_and_where_it_was_thrown() {
 #[test]
 fn functions_and_variables_of_cpp_have_the_names_of_the_source() {
     let Some(text) = shown("thread_mutex.cc", &[]) else { return };
-    assert!(text.contains("bank::Account::deposit"), "{text}");
+    assert!(text.contains("thread_mutex.cc:14 deposit"), "{text}");
     assert!(text.contains("bank::account.balance_"), "{text}");
 }
 
