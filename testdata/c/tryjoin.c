@@ -3,10 +3,13 @@
 #include <assert.h>
 #include <pthread.h>
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int result;
 
 static void *work(void *arg) {
+    pthread_mutex_lock(&lock);
     result = 7;
+    pthread_mutex_unlock(&lock);
     return arg;
 }
 

@@ -219,7 +219,7 @@ fn what_a_program_prints_is_in_its_finding_even_if_the_line_is_not_complete() {
 fn an_uncaught_exception_is_told_with_its_text_and_where_it_was_thrown() {
     let Some(text) = shown("uncaught.cc", &[]) else { return };
     assert!(text.contains("'std::runtime_error', what():  the channel is closed"), "{text}");
-    assert!(text.contains("uncaught.cc:11"), "{text}");
+    assert!(text.contains("uncaught.cc:12"), "{text}");
 }
 
 #[test]

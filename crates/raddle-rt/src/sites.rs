@@ -51,8 +51,6 @@ pub struct Sites {
     pub locks_tried: bool,
     /// Somebody signals a condition without a lock, so the moment at which others begin to wait matters.
     pub signals_bare: bool,
-    /// Somebody asks whether a thread has ended without waiting for it.
-    pub ends_asked: bool,
     /// Somebody looks at poison flags without their lock.
     pub poison_observed: bool,
     /// A place where memory is freed is a scheduling point.
@@ -105,7 +103,6 @@ impl Sites {
             counts_observed: false,
             locks_tried: false,
             signals_bare: false,
-            ends_asked: false,
             poison_observed: false,
             frees_matter: false,
         }
@@ -330,7 +327,6 @@ impl Sites {
         self.counts_observed = false;
         self.locks_tried = false;
         self.signals_bare = false;
-        self.ends_asked = false;
         self.poison_observed = false;
         self.frees_matter = false;
     }

@@ -11,7 +11,7 @@ use crate::rewind;
 use crate::runtime::{self, Inside, Runtime, rt};
 use libc::c_void;
 use raddle_core::{Op, SiteId, ThreadId};
-use raddle_sched::{Mode, State, Thread, Wait, WaitKind, Woken, join_key};
+use raddle_sched::{State, Thread, Wait, WaitKind, Woken, join_key};
 
 /// Rounds of destructors at the end of a thread: a destructor may register another.
 const DESTRUCTOR_ROUNDS: usize = 8;
@@ -160,26 +160,7 @@ pub fn end(result: usize) -> arch::Context {
         }
     }
     let _inside = Inside::enter();
-    take_turn_to_end();
     runtime::exit_thread(result)
-}
-
-/// Where somebody asks whether threads have ended, the moment at which one does is a step. A replay does not know yet whether
-/// anybody will.
-fn take_turn_to_end() {
-    let r = rt();
-    let asked = r.store.sites.ends_asked;
-    if !asked && r.execution.sched.mode != Mode::Replay {
-        return;
-    }
-    r.tick();
-    if asked {
-        let handle = r.me().fs;
-        let on = r.var(handle);
-        runtime::step(r.event(SiteId(0), Op::Sync { on, write: true }), State::Ready);
-    } else {
-        progress::patience(SiteId(0));
-    }
 }
 
 fn run_destructors() {
@@ -194,8 +175,6 @@ pub fn has_ended(other: usize, site: SiteId) -> bool {
     let ended = || matches!(rt().execution.sched.threads[other].state, State::Exited);
     if !ended() {
         let r = rt();
-        r.store.learned |= !r.store.sites.ends_asked;
-        r.store.sites.ends_asked = true;
         let handle = r.execution.sched.threads[other].fs;
         let on = r.var(handle);
         let e = r.event(site, Op::Sync { on, write: false });
