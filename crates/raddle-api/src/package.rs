@@ -136,7 +136,7 @@ impl Source {
     pub fn features_off(&self) -> Vec<String> {
         let nodes = self.metadata.resolve.as_ref().map(|r| r.nodes.as_slice()).unwrap_or_default();
         let Some(node) = nodes.iter().find(|n| n.id == self.package) else { return Vec::new() };
-        let is_on = |name: &str| node.features.iter().any(|on| on.to_string() == name);
+        let is_on = |name: &str| node.features.iter().any(|on| *on == name);
         let all = self.package().features.keys().filter(|name| *name != "default" && !is_on(name));
         all.cloned().collect()
     }

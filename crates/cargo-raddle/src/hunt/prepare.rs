@@ -159,13 +159,13 @@ impl Prepared {
             warnings.push(format!("{} {} has been yanked from crates.io", package.name, package.version));
         }
         let off = source.features_off();
-        if args.subject.is_some() && !off.is_empty() {
+        if wanted.origin.published.is_some() && !off.is_empty() {
             let all = off.join(", ");
             warnings.push(format!(
                 "not looked at: what is public behind the features {all}; --features or --all-features switches them on"
             ));
         }
-        for (asked, prospect) in args.types.iter().zip(&prospects) {
+        for (asked, prospect) in wanted.types.iter().zip(&prospects) {
             if api.type_at(&prospect.target).is_some_and(|ty| !is_named(ty, asked)) {
                 warnings
                     .push(format!("`{asked}` is only used through `{}`, which is hunted", prospect.target));

@@ -144,9 +144,9 @@ mod tests {
     fn a_value_that_was_dropped_or_torn_says_so_when_it_is_used() {
         let mut canary = std::mem::ManuallyDrop::new(Canary::new(7));
         canary.0.number = 8;
-        assert!(said(|| drop(canary.clone())).contains("torn"));
+        assert!(said(|| _ = canary.number()).contains("torn"));
         canary.0.mark = DEAD;
-        assert!(said(|| drop(canary.number())).contains("dropped"));
+        assert!(said(|| _ = canary.number()).contains("dropped"));
     }
 
     #[test]
