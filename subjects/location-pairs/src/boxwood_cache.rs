@@ -21,8 +21,8 @@ pub struct Cache {
 impl Cache {
     /// Overwrites the entry.
     pub fn copy_to_cache(&self, data: [i32; 2], sequence: i32) {
-        for i in 0..2 {
-            self.data[i].store(data[i], Relaxed);
+        for (cell, value) in self.data.iter().zip(data) {
+            cell.store(value, Relaxed);
         }
         self.sequence.store(sequence, Relaxed);
     }

@@ -21,6 +21,9 @@ const TOTAL: usize = 1_500;
 /// Methods of guards that give the lock back for a while.
 const UNLOCKING: &[&str] = &["unlocked", "unlocked_fair", "bump"];
 
+/// Functions that have other threads call what they are given.
+const STARTING: &[&str] = &["spawn", "scope", "execute", "join"];
+
 impl Body<'_, '_> {
     pub(super) fn call(&mut self, dest: &Place, callee: &Callee, args: &[Operand], pos: Pos) {
         let terms: Vec<Option<Term>> = args.iter().map(|arg| self.operand(arg, pos)).collect();
@@ -40,6 +43,11 @@ impl Body<'_, '_> {
             Callee::Path(text) if targets.is_empty() => program.called.get(text),
             _ => None,
         };
+        if called.is_some_and(|called| STARTING.iter().any(|name| called.name.contains(name))) {
+            // What the other thread does, it does whenever it likes: under none of the locks that are held here.
+            let lock = self.unknown_lock();
+            self.then(Action::Release { lock }, pos);
+        }
         if let Some(called) = called
             && (self.synchronise(called, dest, args, pos) || self.atomic(called, dest, args, &terms, pos))
         {

@@ -8,7 +8,7 @@
 //! The environment is the type's methods that several threads can call at once, and those with `&mut self`, which count only for
 //! those who do not know about ownership. What other code of the crate writes is open, and so is what has a public field.
 //!
-//! What a call does while a panic unwinds is not followed. Values are followed as far as conditions need it: numbers and
+//! What a new thread does counts as done by the method that makes it, under no lock. What a call does while a panic unwinds is not followed. Values are followed as far as conditions need it: numbers and
 //! truth values in locals that no pointer reaches, and which variant an `Option` or `Result` is. Of a guard of which it is not
 //! clear where it ends up, the lock is taken to be given back at once: that rules out less.
 
