@@ -1,5 +1,5 @@
 //! Calls and drops: functions of the crate are put in the place of their call, locks, condition variables and atomics are
-//! known, and everything else does what [`Walk`] finds, in any order and number.
+//! known, and everything else does what `walk` finds, in any order and number.
 
 use super::body::{Body, holds_guard};
 use super::graph::{Graph, Step};
