@@ -38,6 +38,8 @@ enum Table {
     Heldout(tables::heldout::Args),
     /// How fast hunts are, and where their time goes
     Hunt(tables::hunt::Args),
+    /// Which location pairs are ruled out
+    LocationPairs(tables::location_pairs::Args),
     /// Executions per second beside shuttle and loom, and what the hooks cost
     Peers(tables::peers::Args),
     /// Classic programs in C beside what was published for other tools
@@ -67,6 +69,7 @@ fn main() -> anyhow::Result<()> {
         Table::Hars45(args) => tables::hars45::run(&args),
         Table::Heldout(args) => tables::heldout::run(&args),
         Table::Hunt(args) => tables::hunt::run(&args),
+        Table::LocationPairs(args) => tables::location_pairs::run(&args),
         Table::Peers(args) => tables::peers::run(&args),
         Table::Sct(args) => tables::sct::run(&args),
         Table::Static(args) => tables::statics::run(&args),

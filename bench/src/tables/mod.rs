@@ -8,6 +8,7 @@ pub mod curves;
 pub mod hars45;
 pub mod heldout;
 pub mod hunt;
+pub mod location_pairs;
 pub mod matcher;
 pub mod peers;
 pub mod sct;

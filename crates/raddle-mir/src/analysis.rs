@@ -77,12 +77,14 @@ pub struct Analysis {
     pub program: Program,
     pub(crate) paths: Paths,
     pub(crate) locks: Interner<Vec<Held>>,
-    sections: Interner<(usize, usize, Option<u32>)>,
+    pub(crate) sections: Interner<(usize, usize, Option<u32>)>,
     pub(crate) summaries: Vec<Summary>,
+    /// What each function returns.
+    pub(crate) returns: Vec<Value>,
 }
 
 /// Numbers for values.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Interner<T> {
     list: Vec<T>,
     numbers: HashMap<T, u32>,
@@ -122,6 +124,7 @@ impl Analysis {
             locks: Interner::default(),
             sections: Interner::default(),
             summaries: (0..count).map(|_| Summary::default()).collect(),
+            returns: vec![],
         };
         analysis.locks.intern(vec![]);
         let mut returns: Vec<Value> = vec![Value::new(); count];
@@ -140,6 +143,7 @@ impl Analysis {
                 }
             }
         }
+        analysis.returns = returns;
         analysis
     }
 

@@ -143,11 +143,8 @@ impl Analysis {
         };
         let mut result = TypeAccesses { path: path.clone(), ..TypeAccesses::default() };
         let mut reached = BTreeSet::new();
-        for f in self.program.index.methods(&path) {
+        for f in self.public_methods(&path) {
             let place = &self.program.index.places[f];
-            if !place.public && self.program.items.problem.is_none() && self.knows_source() {
-                continue;
-            }
             self.reach(f, &mut reached);
             let accesses = self.accesses(f);
             let name = place.name.clone();
@@ -183,6 +180,22 @@ impl Analysis {
         Some(result)
     }
 
+    /// The methods of a type that other crates can call.
+    pub(crate) fn public_methods(&self, path: &str) -> Vec<usize> {
+        let public = |f: &usize| {
+            let known = self.program.items.problem.is_none() && self.knows_source();
+            self.program.index.places[*f].public || !known
+        };
+        self.program.index.methods(path).filter(public).collect()
+    }
+
+    /// Whether a function can be called without being called by a function of the crate.
+    pub(crate) fn is_entry(&self, f: usize) -> bool {
+        let place = &self.program.index.places[f];
+        let is_closure = self.program.mir.functions[f].name.contains("{closure");
+        !is_closure && (place.public || place.self_type.is_none() || !self.knows_source())
+    }
+
     /// All accesses of all functions of the crate, each by itself: what any use of the crate can do.
     pub fn everything(&self) -> Vec<Access> {
         unite((0..self.summaries.len()).flat_map(|f| self.accesses(f)))
@@ -206,7 +219,7 @@ impl Analysis {
         }
     }
 
-    fn role(&self, f: usize, path: &str) -> Role {
+    pub(crate) fn role(&self, f: usize, path: &str) -> Role {
         let function = &self.program.mir.functions[f];
         let has_self = function.names.iter().any(|(n, p)| n == "self" && p.local == 1);
         let mut returned = false;
@@ -220,7 +233,7 @@ impl Analysis {
         }
     }
 
-    fn accesses(&self, f: usize) -> Vec<Access> {
+    pub(crate) fn accesses(&self, f: usize) -> Vec<Access> {
         unite(self.summaries[f].accesses.iter().map(|a| self.describe(a)))
     }
 

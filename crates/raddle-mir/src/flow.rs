@@ -130,7 +130,7 @@ impl<'a> Flow<'a> {
                 }
                 value
             }
-            Rvalue::Compute(operands) => {
+            Rvalue::Compute(_, operands) => {
                 let vals = operands.iter().flat_map(|o| flat(&self.operand(o))).collect();
                 part(vec![], vals)
             }

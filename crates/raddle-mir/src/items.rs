@@ -12,6 +12,8 @@ pub struct Items {
     fields: BTreeMap<String, Vec<String>>,
     /// The paths of all types.
     types: BTreeSet<String>,
+    /// The fields that code outside of the crate may name, as `Queue.len`.
+    public: BTreeSet<String>,
     /// The methods, by module, name of the type and name of the method.
     methods: BTreeMap<(String, String, String), Vec<Method>>,
     /// The expanded source could not be read; why.
@@ -71,6 +73,15 @@ impl Items {
         names.and_then(|n| n.get(index)).cloned().unwrap_or_else(|| index.to_string())
     }
 
+    /// Whether code outside of the crate may name a variable: `Queue.len`, or part of it.
+    pub(crate) fn is_public_variable(&self, name: &str) -> bool {
+        let part = |field: &String| {
+            name.strip_prefix(field.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        self.public.iter().any(part)
+    }
+
     /// Whether a path is that of a type and not a generic parameter.
     pub(crate) fn is_type(&self, path: &str) -> bool {
         self.types.contains(path)
@@ -126,8 +137,16 @@ impl Items {
     }
 
     fn add_fields<'f>(&mut self, path: String, fields: impl Iterator<Item = &'f syn::Field>) {
-        let name = |(i, f): (usize, &syn::Field)| f.ident.as_ref().map_or(i.to_string(), ToString::to_string);
-        self.fields.insert(path, fields.enumerate().map(name).collect());
+        let ty = path.rsplit("::").next().unwrap_or_default().to_owned();
+        let mut names = Vec::new();
+        for (i, field) in fields.enumerate() {
+            let name = field.ident.as_ref().map_or(i.to_string(), ToString::to_string);
+            if matches!(field.vis, Visibility::Public(_)) {
+                self.public.insert(format!("{ty}.{name}"));
+            }
+            names.push(name);
+        }
+        self.fields.insert(path, names);
     }
 }
 

@@ -22,7 +22,8 @@
 //! 2. [`parse()`] makes data of the text ([`mir`]). It never fails: what it does not understand is listed.
 //! 3. `flow` finds out what the pointers of each function point to, `locks` which guards are alive.
 //! 4. [`Analysis`] combines functions, callees first, into summaries: paths from parameters, with locks.
-//! 5. [`TypeAccesses`] is the result for a type, [`Universe`] its possible pattern instances, [`meet`] compares it with
+//! 5. `machine` writes methods down as control-flow graphs with their calls inlined ([`Machine`]), for the location pairs.
+//! 6. [`TypeAccesses`] is the result for a type, [`Universe`] its possible pattern instances, [`meet`] compares it with
 //!    what happened at run time.
 //!
 //! # What it promises and what not
@@ -44,6 +45,7 @@ mod foreign;
 mod graph;
 mod items;
 mod locks;
+mod machine;
 pub mod meet;
 pub mod mir;
 mod parse;
@@ -59,6 +61,7 @@ pub use analysis::Analysis;
 pub use class::{Access, HeldLock, Instructions, Method, Role, SiteKey, TypeAccesses};
 pub use effects::Kind;
 pub use items::Items;
+pub use machine::{Machine, Step};
 pub use parse::parse;
 pub use program::{Program, Reason};
 pub use ty::Ty;

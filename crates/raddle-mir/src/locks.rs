@@ -7,7 +7,7 @@
 //!
 //! A *section* is one continuous holding of a lock: where it began. Sections that can begin more than once in one call have no number.
 
-use crate::mir::{Function, Operand, Place, Rvalue, Statement, Terminator};
+use crate::mir::{Function, Operand, Place, Rvalue, Statement, Step, Terminator};
 use crate::ty::Ty;
 use raddle_core::LockMode;
 use std::collections::BTreeMap;
@@ -95,7 +95,11 @@ pub(crate) fn step(function: &Function, statement: &Statement, guards: &mut Guar
             guards.remove(local);
         }
         Statement::Assign(dest, Rvalue::Use(Operand::Place(from)) | Rvalue::Cast(Operand::Place(from))) => {
-            let taken = if moves(function, from) { guards.remove(&from.local) } else { None };
+            let taken = if moves(function, from) {
+                guards.remove(&from.local)
+            } else {
+                comes_out(from).then_some(None)
+            };
             if let Some(section) = taken
                 && dest.steps.is_empty()
                 && guard_mode(&function.local_type(dest.local)).is_some()
@@ -114,12 +118,18 @@ pub(crate) fn step(function: &Function, statement: &Statement, guards: &mut Guar
     }
 }
 
+/// Whether a guard is taken out of the value of a local that may be something else as well, such as the result of an attempt.
+fn comes_out(place: &Place) -> bool {
+    let Some(Step::Field(_, ty)) = place.steps.last() else { return false };
+    !place.is_indirect() && guard_mode(ty).is_some()
+}
+
 /// A guard is not `Copy`: to use it, or the variant of a result that it is in, is to move it.
 fn moves(function: &Function, place: &Place) -> bool {
     !place.is_indirect() && guard_mode(&function.local_type(place.local)).is_some()
 }
 
-fn finish(
+pub(crate) fn finish(
     function: &Function,
     end: &Terminator,
     block: usize,

@@ -77,6 +77,8 @@ pub enum Terminator {
     Jump {
         /// What is looked at.
         operands: Vec<Operand>,
+        /// The values of the operand that lead to the first targets; `None` for one whose sign the text does not tell.
+        values: Vec<Option<i64>>,
         /// Where to.
         targets: Vec<usize>,
     },
@@ -173,9 +175,30 @@ pub enum Rvalue {
         fields: Vec<(Option<String>, Operand)>,
     },
     /// Anything computed from values.
-    Compute(Vec<Operand>),
+    Compute(Operator, Vec<Operand>),
     /// The address of a thread-local static.
     ThreadLocal(String),
+}
+
+/// How a value is computed, as far as conditions are concerned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operator {
+    /// `==`.
+    Eq,
+    /// `!=`.
+    Ne,
+    /// `<`.
+    Lt,
+    /// `<=`.
+    Le,
+    /// `>`.
+    Gt,
+    /// `>=`.
+    Ge,
+    /// `!`.
+    Not,
+    /// Any other.
+    Other,
 }
 
 impl Terminator {

@@ -3,7 +3,9 @@
 //! The text is made for people and has no specification, so the reader never fails: a function with a line that is not
 //! understood is kept by name, with the reason in [`Function::unknown`], and everything else goes on.
 
-use crate::mir::{Block, Callee, Function, Mir, Operand, Place, Pos, Rvalue, Statement, Step, Terminator};
+use crate::mir::{
+    Block, Callee, Function, Mir, Operand, Operator, Place, Pos, Rvalue, Statement, Step, Terminator,
+};
 use crate::text::{block_numbers, closing, local_number, parameters, split, top_level};
 use crate::ty::Ty;
 use std::collections::HashMap;
@@ -204,22 +206,23 @@ impl Reader {
         let targets = block_numbers(tail);
         let inside = |name: &str| head.strip_prefix(name).and_then(|h| h.strip_suffix(')'));
         if head == "goto" || head.starts_with("falseEdge") || head.starts_with("falseUnwind") {
-            return Ok(Some(Terminator::Jump { operands: vec![], targets }));
+            return Ok(Some(Terminator::Jump { operands: vec![], values: vec![], targets }));
         }
         if let Some(operand) = inside("switchInt(") {
-            return Ok(Some(Terminator::Jump { operands: vec![self.operand(operand)?], targets }));
+            let operands = vec![self.operand(operand)?];
+            return Ok(Some(Terminator::Jump { operands, values: switch_values(tail), targets }));
         }
         if let Some(parts) = inside("assert(") {
             let operands = split(parts, ',').into_iter();
             let operands = operands.filter_map(|o| self.operand(o.trim_start_matches('!')).ok()).collect();
-            return Ok(Some(Terminator::Jump { operands, targets }));
+            return Ok(Some(Terminator::Jump { operands, values: vec![], targets }));
         }
         if let Some(place) = inside("drop(") {
             return Ok(Some(Terminator::Drop { place: self.place(place)?, targets }));
         }
         let Some((dest, call)) = head.split_once(" = ") else {
             // Inline assembly and what is to come: control flow is known, effects are not.
-            return Ok(Some(Terminator::Jump { operands: vec![], targets }));
+            return Ok(Some(Terminator::Jump { operands: vec![], values: vec![], targets }));
         };
         let dest = self.place(dest)?;
         let open = top_level(call).filter(|(_, c)| *c == '(').map(|(at, _)| at).last();
@@ -255,7 +258,7 @@ impl Reader {
         if let Some(parts) = code.strip_prefix("copy_nonoverlapping(").and_then(|c| c.strip_suffix(')')) {
             let operands = split(parts, ',').into_iter().filter_map(|o| o.split_once(" = "));
             let operands = operands.filter_map(|(_, o)| self.operand(o).ok()).collect();
-            return Ok(Statement::Assign(Place::local(0), Rvalue::Compute(operands)));
+            return Ok(Statement::Assign(Place::local(0), Rvalue::Compute(Operator::Other, operands)));
         }
         let (dest, value) = code.split_once(" = ").ok_or_else(|| odd("statement", code))?;
         if let Some(place) = dest.strip_prefix("discriminant(").and_then(|c| c.strip_suffix(')')) {
@@ -333,13 +336,15 @@ impl Reader {
             let operands = split(body, ',').into_iter().map(|o| self.operand(o)).collect::<Parsed<Vec<_>>>();
             let computes = head.chars().all(char::is_alphanumeric) && !head.is_empty();
             return Ok(match operands {
-                Ok(operands) if computes && OPERATORS.contains(&head) => Rvalue::Compute(operands),
+                Ok(operands) if computes && OPERATORS.contains(&head) => {
+                    Rvalue::Compute(operator(head), operands)
+                }
                 Ok(operands) => {
                     let fields = operands.into_iter().map(|o| (None, o)).collect();
                     Rvalue::Aggregate { head: head.to_owned(), array: false, fields }
                 }
                 // `SizeOf(T)` and the like have no operands.
-                Err(_) if computes => Rvalue::Compute(vec![]),
+                Err(_) if computes => Rvalue::Compute(Operator::Other, vec![]),
                 Err(why) => return Err(why),
             });
         }
@@ -448,6 +453,26 @@ const OPERATORS: &[&str] = &[
     "AlignOf",
     "OffsetOf",
 ];
+
+fn operator(name: &str) -> Operator {
+    match name {
+        "Eq" => Operator::Eq,
+        "Ne" => Operator::Ne,
+        "Lt" => Operator::Lt,
+        "Le" => Operator::Le,
+        "Gt" => Operator::Gt,
+        "Ge" => Operator::Ge,
+        "Not" => Operator::Not,
+        _ => Operator::Other,
+    }
+}
+
+/// The values in `[0: bb1, 7: bb2, otherwise: bb3]`. They are written without a sign, so a large one may mean a negative one.
+fn switch_values(tail: &str) -> Vec<Option<i64>> {
+    let cases = tail.trim_matches(['[', ']']).split(", ");
+    let values = cases.filter_map(|case| case.split_once(": ")).map(|(value, _)| value);
+    values.take_while(|v| *v != "otherwise").map(|v| v.parse().ok().filter(|v| *v < 128)).collect()
+}
 
 /// The column that marks a position as final: a real column is never that large.
 const SEALED: u32 = 1 << 31;

@@ -62,7 +62,7 @@ pub(crate) struct Path {
 }
 
 /// All paths that occur.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Paths {
     list: Vec<Arc<Path>>,
     numbers: HashMap<Arc<Path>, PathId>,

@@ -56,7 +56,7 @@ impl Walk<'_> {
     }
 
     /// The lock that the guard in a local belongs to, if there is just one.
-    fn lock_of(&mut self, local: usize) -> Option<PathId> {
+    pub(crate) fn lock_of(&mut self, local: usize) -> Option<PathId> {
         let value = self.flow.operand(&Operand::Place(Place::local(local)));
         let mut found = BTreeSet::new();
         for val in flat(&value) {
@@ -153,7 +153,7 @@ impl Walk<'_> {
                         fields.iter().for_each(|(_, o)| self.operand(o, pos));
                         self.built(head, dest, pos);
                     }
-                    Rvalue::Compute(operands) => operands.iter().for_each(|o| self.operand(o, pos)),
+                    Rvalue::Compute(_, operands) => operands.iter().for_each(|o| self.operand(o, pos)),
                     Rvalue::ThreadLocal(_) => {}
                 }
                 self.touch(dest, Kind::Write, pos);

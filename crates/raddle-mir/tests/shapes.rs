@@ -1,6 +1,8 @@
 //! The analysis of small types, against what a person derives from their source.
 
 use proptest::prelude::*;
+use raddle_core::location_pairs::ruling_out::{self, Beyond};
+use raddle_core::location_pairs::{Location, Place};
 use raddle_core::pattern::{Instance, PatternId};
 use raddle_mir::{Access, Analysis, Calls, Program, TypeAccesses, Universe};
 use std::collections::BTreeSet;
@@ -200,6 +202,19 @@ fn accesses_before_a_value_is_shared_are_no_part_of_the_universe() {
     let functions: BTreeSet<&str> = universe.symbols.sites.iter().map(|s| s.function.as_str()).collect();
     assert!(!functions.contains("Bank::new") && !functions.contains("Bank::reset"), "{functions:?}");
     assert!(universe.unshared > 0);
+}
+
+#[test]
+fn what_a_new_thread_does_is_not_done_under_the_lock_of_its_maker() {
+    let machine = analysis().machine("Starter").unwrap();
+    let number = |name: &str| machine.component.methods.iter().position(|m| m.name == name).unwrap();
+    let (start, read) = (number("start"), number("read"));
+    let writes = machine.find(start, "write Starter.n");
+    assert_eq!(writes.len(), 1);
+    let ruling = ruling_out::Analysis::new(&machine.component, Beyond::ALL).pair(start, read);
+    let at = |place: &Place| matches!(place.at, Location::At(site) if writes.contains(&site));
+    let targets: Vec<_> = ruling.targets.iter().filter(|t| at(&t.first) || at(&t.second)).collect();
+    assert!(!targets.is_empty() && targets.iter().all(|t| !ruling.ruled_out.contains(t)), "{ruling:?}");
 }
 
 proptest! {

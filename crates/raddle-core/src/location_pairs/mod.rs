@@ -52,12 +52,14 @@
 //! ```
 //!
 //! A location is the static site of the next event and so knows nothing of the path that led there: a helper called
-//! from two lines of a method has the same locations in both calls.
+//! from two lines of a method has the same locations in both calls. In [`ruling_out`], which looks at code and not at traces, it
+//! has different ones; it tells which targets are out of reach.
 
 mod action;
 mod fsm;
 mod record;
 mod reduce;
+pub mod ruling_out;
 
 pub use action::{Action, Effect, Written, dependent};
 pub use fsm::{Instance, Location, Place, State, Step, Target, Transition};
