@@ -186,16 +186,28 @@ fn verdict(hunted: &Hunted) -> Verdict {
         untested(why)
     } else if !calls.is_empty() {
         untested(format!("calls that raddle cannot control: {}", calls.join(", ")))
-    } else if hunted.steps == 0 {
-        untested("no scheduling point: its methods change nothing that threads share".to_owned())
     } else if !hunted.unconfirmed.is_empty() {
         untested(format!("{} not confirmed", many(hunted.unconfirmed.len() as u64, "violation")))
-    } else if hunted.coverage.counts.report().covered.is_empty() {
-        untested("no two of its methods ever ran at the same time, as far as raddle sees".to_owned())
-    } else if hunted.oracle.serial == 0 {
-        untested("nothing that its methods did was compared with a sequential order".to_owned())
     } else {
-        (TypeStatus::Ok, None)
+        let pairs = hunted.coverage.counts.report().covered.len();
+        match missing(hunted.steps, pairs, hunted.oracle.serial) {
+            Some(why) => untested(why.to_owned()),
+            None => (TypeStatus::Ok, None),
+        }
+    }
+}
+
+/// What a hunt lacks that nothing was found in: the steps of its tests, the pairs of methods that ran at the same time, and the sequential
+/// executions that results were compared with.
+fn missing(steps: u64, pairs: usize, sequential: u64) -> Option<&'static str> {
+    if steps == 0 {
+        Some("no scheduling point: its methods change nothing that threads share")
+    } else if pairs == 0 {
+        Some("no two of its methods ever ran at the same time, as far as raddle sees")
+    } else if sequential == 0 {
+        Some("nothing that its methods did was compared with a sequential order")
+    } else {
+        None
     }
 }
 
@@ -265,6 +277,15 @@ fn ended(report: &mut Report, args: &HuntArgs, prospect: &Prospect, outcome: &Ou
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hunt_without_steps_overlaps_or_comparisons_has_tested_nothing() {
+        assert!(missing(0, 0, 0).unwrap().contains("no scheduling point"));
+        assert!(missing(9, 0, 0).unwrap().contains("at the same time"));
+        assert!(missing(9, 0, 7).unwrap().contains("at the same time"));
+        assert!(missing(9, 1, 0).unwrap().contains("compared"));
+        assert_eq!(missing(9, 1, 7), None);
+    }
 
     #[test]
     fn many_types_share_the_time_and_few_have_as_much_as_a_named_one() {
