@@ -524,7 +524,8 @@ fn parked() -> String {
     scope(|s| {
         let t = s.spawn(|| {
             pause();
-            thread::park_timeout(Duration::from_millis(2));
+            // Long enough never to end by itself, however busy the machine is.
+            thread::park_timeout(Duration::from_secs(600));
             seen.store(v.load(SeqCst), SeqCst);
         });
         pause();
