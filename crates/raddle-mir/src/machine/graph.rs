@@ -29,7 +29,7 @@ pub(super) struct Graph {
 }
 
 impl Spot {
-    /// The same place, reached by one call more.
+    /// This place, reached by one call more.
     pub fn called_from(&self, caller: &Rc<Spot>) -> Rc<Spot> {
         let outer = match &self.caller {
             Some(outer) => outer.called_from(caller),
